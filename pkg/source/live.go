@@ -1,0 +1,158 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+)
+
+// LiveKind is a kind to read from a live cluster.
+type LiveKind struct {
+	// Group is empty for the core group. Resource is the plural name of the URL.
+	Group, Resource, Kind string
+	// Versions are those that can be used, the preferred one first.
+	Versions   []string
+	Namespaced bool
+}
+
+// LiveOptions say what to read from a live cluster.
+type LiveOptions struct {
+	Getter genericclioptions.RESTClientGetter
+	// Kinds are read in parallel; their objects are handed over in this order.
+	Kinds []LiveKind
+	// Namespace restricts namespaced kinds; empty: all namespaces.
+	Namespace string
+	// Cluster is the name put into origins; empty: the current context, else the server.
+	Cluster string
+	// FirstSeq is the Seq of the first document.
+	FirstSeq int
+}
+
+// parallelLists bounds the list calls under way at once.
+const parallelLists = 4
+
+// ReadLive lists kinds from a live cluster. A kind that is forbidden or not served ([NotServed]) goes to
+// Sink.Missing, and so does one whose list fails, with a [Problem] besides; of such a kind no object is
+// handed over. The error says that the server cannot be reached or does not accept the user.
+func ReadLive(ctx context.Context, opts LiveOptions, sink Sink) error {
+	client, cluster, err := connect(opts)
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+
+	l := &live{client: client, cluster: cluster, namespace: opts.Namespace, served: map[schema.GroupVersion]*discovery{}}
+	results := make([]chan listing, len(opts.Kinds))
+	slots := make(chan struct{}, parallelLists)
+	for i, kind := range opts.Kinds {
+		results[i] = make(chan listing, 1)
+		go func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			res := l.read(ctx, kind)
+			if res.fatal != nil {
+				stop(res.fatal)
+			}
+			results[i] <- res
+		}()
+	}
+	seq := opts.FirstSeq
+	for i, kind := range opts.Kinds {
+		res := <-results[i]
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		seq = res.deliver(kind, seq, sink)
+	}
+	return nil
+}
+
+// connect makes a client for raw requests.
+func connect(opts LiveOptions) (rest.Interface, string, error) {
+	given, err := opts.Getter.ToRESTConfig()
+	if err != nil {
+		return nil, "", fmt.Errorf("no cluster to read from: %w", err)
+	}
+	config := rest.CopyConfig(given)
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	config.GroupVersion = &schema.GroupVersion{}
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	config.ContentType, config.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
+	// A handful of list calls need no throttling on this side; the server has its own.
+	config.QPS = -1
+	config.WarningHandlerWithContext = rest.NoWarnings{}
+	client, err := rest.UnversionedRESTClientFor(config)
+	if err != nil {
+		return nil, "", fmt.Errorf("no cluster to read from: %w", err)
+	}
+	return client, clusterName(opts, config), nil
+}
+
+func clusterName(opts LiveOptions, config *rest.Config) string {
+	if opts.Cluster != "" {
+		return opts.Cluster
+	}
+	if loader := opts.Getter.ToRawKubeConfigLoader(); loader != nil {
+		if raw, err := loader.RawConfig(); err == nil && raw.CurrentContext != "" {
+			return raw.CurrentContext
+		}
+	}
+	return config.Host
+}
+
+// listing is the outcome of reading one kind.
+type listing struct {
+	docs       []Document
+	apiVersion string
+	missing    string
+	problems   []Problem
+	fatal      error
+}
+
+// deliver hands the outcome to the sink and returns the next Seq.
+func (l *listing) deliver(kind LiveKind, seq int, sink Sink) int {
+	for _, p := range l.problems {
+		sink.Problem(p)
+	}
+	if l.missing != "" {
+		sink.Missing(kind.Group, kind.Kind, l.missing)
+		return seq
+	}
+	for _, d := range l.docs {
+		d.Seq = seq
+		seq++
+		sink.Document(d)
+	}
+	if len(l.problems) == 0 {
+		sink.Listed(l.apiVersion, kind.Kind)
+	}
+	return seq
+}
+
+// failed sorts an error of the server: what is forbidden is missing, what cannot be reached ends the reading.
+func failed(request string, err error) listing {
+	var status apierrors.APIStatus
+	switch {
+	case apierrors.IsUnauthorized(err):
+		return listing{fatal: fmt.Errorf("the API server does not accept the user: %w", err)}
+	case !errors.As(err, &status):
+		return listing{fatal: fmt.Errorf("cannot read from the API server: %w", err)}
+	case apierrors.IsForbidden(err):
+		return listing{missing: "forbidden: " + status.Status().Message}
+	case status.Status().Code == http.StatusNotFound:
+		return listing{missing: NotServed}
+	}
+	reason := "the list failed: " + err.Error()
+	return listing{missing: reason, problems: []Problem{{Where: request, Reason: reason}}}
+}
