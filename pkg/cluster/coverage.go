@@ -1,0 +1,53 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Coverage says which kinds the snapshot can answer for.
+//
+// A kind is held when at least one object of it was read, when a complete list of it was read
+// (a typed list, a live list call), or when the live API server does not serve it at all.
+// Otherwise nothing can be concluded from the absence of an object of that kind.
+type Coverage struct {
+	held      map[schema.GroupKind]bool
+	missing   map[schema.GroupKind]string
+	notServed map[schema.GroupKind]bool
+}
+
+func newCoverage() Coverage {
+	return Coverage{held: map[schema.GroupKind]bool{}, missing: map[schema.GroupKind]string{}, notServed: map[schema.GroupKind]bool{}}
+}
+
+// Has tells whether the absence of an object of this kind means that it does not exist.
+func (c Coverage) Has(gk schema.GroupKind) bool { return c.held[gk] || c.notServed[gk] }
+
+// NotServed tells that the live API server does not serve the kind.
+func (c Coverage) NotServed(gk schema.GroupKind) bool { return c.notServed[gk] }
+
+// WhyMissing says why a kind is not held: "forbidden: …" from a live cluster, or that the input has none.
+// It is empty for a kind that is held.
+func (c Coverage) WhyMissing(gk schema.GroupKind) string {
+	if c.Has(gk) {
+		return ""
+	}
+	if why := c.missing[gk]; why != "" {
+		return why
+	}
+	return "none in the input"
+}
+
+// Forbidden lists the kinds that could not be read from a live cluster, with the reason, by name.
+func (c Coverage) Forbidden() []string {
+	var out []string
+	for _, gk := range slices.SortedFunc(maps.Keys(c.missing), func(a, b schema.GroupKind) int {
+		return strings.Compare(a.String(), b.String())
+	}) {
+		out = append(out, gk.String()+": "+c.missing[gk])
+	}
+	return out
+}

@@ -1,0 +1,73 @@
+package crd
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// SparkApplication is sparkoperator.k8s.io/v1beta2 SparkApplication.
+type SparkApplication struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Spec              SparkApplicationSpec   `json:"spec,omitempty"`
+	Status            SparkApplicationStatus `json:"status,omitempty"`
+}
+
+// SparkApplicationSpec is one driver and a number of executors.
+type SparkApplicationSpec struct {
+	Suspend      *bool             `json:"suspend,omitempty"`
+	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
+	Volumes      []corev1.Volume   `json:"volumes,omitempty"`
+	Driver       SparkDriver       `json:"driver"`
+	Executor     SparkExecutor     `json:"executor"`
+}
+
+// SparkPod is what driver and executor pods have in common.
+type SparkPod struct {
+	// Template gives only its metadata to the pods Kueue charges.
+	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
+	// CoreRequest is the cpu request; Kueue does not look at cores.
+	CoreRequest *string `json:"coreRequest,omitempty"`
+	CoreLimit   *string `json:"coreLimit,omitempty"`
+	// Memory and MemoryLimit are in Java units (512m is 512Mi). Overhead is not charged.
+	Memory            *string             `json:"memory,omitempty"`
+	MemoryLimit       *string             `json:"memoryLimit,omitempty"`
+	GPU               *SparkGPU           `json:"gpu,omitempty"`
+	Labels            map[string]string   `json:"labels,omitempty"`
+	Annotations       map[string]string   `json:"annotations,omitempty"`
+	Affinity          *corev1.Affinity    `json:"affinity,omitempty"`
+	Tolerations       []corev1.Toleration `json:"tolerations,omitempty"`
+	NodeSelector      map[string]string   `json:"nodeSelector,omitempty"`
+	Sidecars          []corev1.Container  `json:"sidecars,omitempty"`
+	InitContainers    []corev1.Container  `json:"initContainers,omitempty"`
+	PriorityClassName *string             `json:"priorityClassName,omitempty"`
+}
+
+// SparkDriver is the driver pod.
+type SparkDriver struct {
+	SparkPod `json:",inline"`
+}
+
+// SparkExecutor is the executor pods.
+type SparkExecutor struct {
+	SparkPod `json:",inline"`
+	// Instances is the number of executors; Kueue counts 0 when it is unset.
+	Instances *int32 `json:"instances,omitempty"`
+}
+
+// SparkGPU is set as a limit of the Spark container.
+type SparkGPU struct {
+	Name     string `json:"name"`
+	Quantity int64  `json:"quantity"`
+}
+
+// SparkApplicationStatus holds the outcome.
+type SparkApplicationStatus struct {
+	AppState SparkAppState `json:"applicationState,omitempty"`
+}
+
+// SparkAppState is the state of the application ("RUNNING", "COMPLETED", "FAILED", …).
+type SparkAppState struct {
+	State        string `json:"state"`
+	ErrorMessage string `json:"errorMessage,omitempty"`
+}
