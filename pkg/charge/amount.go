@@ -1,0 +1,106 @@
+package charge
+
+import (
+	"cmp"
+	"hash/fnv"
+	"math"
+	"math/bits"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+)
+
+var (
+	maxValue, minValue = *resource.NewQuantity(math.MaxInt64, resource.DecimalSI), *resource.NewQuantity(math.MinInt64, resource.DecimalSI)
+	maxMilli, minMilli = *resource.NewMilliQuantity(math.MaxInt64, resource.DecimalSI), *resource.NewMilliQuantity(math.MinInt64, resource.DecimalSI)
+)
+
+// units converts a quantity to the units Kueue counts in: milli for cpu, else whole units, rounded up.
+// Versions that do not clamp let huge quantities wrap, as Go integers do.
+func units(name corev1.ResourceName, q resource.Quantity, b kueueconf.Behavior) int64 {
+	if name == corev1.ResourceCPU {
+		if b.ClampCPU {
+			return clamp(q, minMilli, maxMilli, q.MilliValue)
+		}
+		return q.MilliValue()
+	}
+	if b.ClampNonCPU {
+		return integerValue(q)
+	}
+	return q.Value()
+}
+
+// integerValue rounds up to an integer and clamps to int64.
+func integerValue(q resource.Quantity) int64 { return clamp(q, minValue, maxValue, q.Value) }
+
+func clamp(q, least, most resource.Quantity, value func() int64) int64 {
+	switch {
+	case q.Cmp(most) > 0:
+		return math.MaxInt64
+	case q.Cmp(least) < 0:
+		return math.MinInt64
+	}
+	return value()
+}
+
+// add adds, saturating or wrapping.
+func add(a, b int64, saturate bool) int64 {
+	sum := a + b
+	if !saturate {
+		return sum
+	}
+	switch {
+	case a > 0 && b > 0 && sum < 0:
+		return math.MaxInt64
+	case a < 0 && b < 0 && sum >= 0:
+		return math.MinInt64
+	}
+	return sum
+}
+
+// subtract saturates.
+func subtract(a, b int64) int64 {
+	if b == math.MinInt64 {
+		return add(add(a, math.MaxInt64, true), 1, true)
+	}
+	return add(a, -b, true)
+}
+
+// multiply multiplies, saturating or wrapping.
+func multiply(a, b int64, saturate bool) int64 {
+	if !saturate || a == 0 || b == 0 {
+		return a * b
+	}
+	high, low := bits.Mul64(magnitude(a), magnitude(b))
+	negative := (a < 0) != (b < 0)
+	switch {
+	case high != 0 || low > math.MaxInt64:
+		if negative {
+			return math.MinInt64
+		}
+		return math.MaxInt64
+	case negative:
+		return -int64(low)
+	}
+	return int64(low)
+}
+
+func magnitude(a int64) uint64 {
+	if a < 0 {
+		return uint64(-(a + 1)) + 1
+	}
+	return uint64(a)
+}
+
+// sortFNV sorts names as Kueue's vectorised requests do: by the FNV-1a-64 hash, then by name.
+func sortFNV(names []string) {
+	hash := func(s string) uint64 {
+		h := fnv.New64a()
+		h.Write([]byte(s))
+		return h.Sum64()
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), cmp.Compare(a, b)) })
+}

@@ -1,0 +1,103 @@
+package charge
+
+import (
+	"fmt"
+	"slices"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+)
+
+// queueBlocker reports why the queue of a waiting workload can't take it: the reasons that Kueue's
+// controller writes without looking at quota. Kueue looks at devices before it looks at the queue, so a
+// refusal found there is the one it writes.
+func (r *run) queueBlocker() {
+	w := r.w
+	if r.stopped || w.Object != nil && apimeta.IsStatusConditionTrue(w.Object.Status.Conditions, kueue.WorkloadQuotaReserved) {
+		return
+	}
+	lq, record, ok := cluster.Lookup[*kueue.LocalQueue](r.e.snap, cluster.LocalQueue, w.Namespace, w.Queue)
+	switch {
+	case !ok && !r.e.snap.Coverage.Has(cluster.LocalQueue):
+		return
+	case !ok:
+		r.block("LocalQueue "+w.Queue+" doesn't exist",
+			fmt.Sprintf("there is no LocalQueue %q in namespace %s; name an existing one in the label kueue.x-k8s.io/queue-name, or create it", w.Queue, w.Namespace),
+			r.ownerEvidence())
+	case ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None:
+		r.block("LocalQueue "+w.Queue+" is inactive", fmt.Sprintf("LocalQueue %s/%s is stopped (spec.stopPolicy)", w.Namespace, w.Queue),
+			object(record, "spec.stopPolicy", string(*lq.Spec.StopPolicy)))
+	default:
+		r.clusterQueueBlocker(string(lq.Spec.ClusterQueue), record)
+	}
+}
+
+func (r *run) clusterQueueBlocker(name string, lq *cluster.Object) {
+	cq, record, ok := cluster.Lookup[*kueue.ClusterQueue](r.e.snap, cluster.ClusterQueue, "", name)
+	if !ok {
+		if r.e.snap.Coverage.Has(cluster.ClusterQueue) {
+			r.block("ClusterQueue "+name+" doesn't exist", fmt.Sprintf("LocalQueue %s points at ClusterQueue %s, which does not exist", lq.Ref.Name, name),
+				object(lq, "spec.clusterQueue", name))
+		}
+		return
+	}
+	why, known := r.e.blocked[name]
+	if !known {
+		why = r.e.whyInactive(cq)
+		r.e.blocked[name] = why
+	}
+	if why != "" {
+		r.block("ClusterQueue "+name+" is inactive", "ClusterQueue "+name+" is inactive: "+why, object(record, "spec", ""))
+	}
+}
+
+// whyInactive says why a ClusterQueue takes no workloads; empty when it does, or when the input can't tell.
+func (e *Engine) whyInactive(cq *kueue.ClusterQueue) string {
+	if p := ptr.Deref(cq.Spec.StopPolicy, kueue.None); p != kueue.None {
+		return "it is stopped (spec.stopPolicy " + string(p) + ")"
+	}
+	if e.snap.Coverage.Has(cluster.ResourceFlavor) {
+		for _, g := range cq.Spec.ResourceGroups {
+			for _, f := range g.Flavors {
+				if e.snap.Get(cluster.ResourceFlavor, "", string(f.Name)) == nil {
+					return "ResourceFlavor " + string(f.Name) + " does not exist"
+				}
+			}
+		}
+	}
+	if s := cq.Spec.AdmissionChecksStrategy; s != nil {
+		for _, c := range s.AdmissionChecks {
+			if why := e.checkInactive(string(c.Name)); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+func (e *Engine) checkInactive(name string) string {
+	check, _, ok := cluster.Lookup[*kueue.AdmissionCheck](e.snap, cluster.AdmissionCheck, "", name)
+	switch {
+	case !ok && e.snap.Coverage.Has(cluster.AdmissionCheck):
+		return "AdmissionCheck " + name + " does not exist"
+	case ok && !apimeta.IsStatusConditionTrue(check.Status.Conditions, kueue.AdmissionCheckActive):
+		return "AdmissionCheck " + name + " is not active"
+	}
+	return ""
+}
+
+func (r *run) block(text, human string, evidence ...Evidence) {
+	evidence = slices.DeleteFunc(evidence, func(e Evidence) bool { return e.Ref.IsZero() })
+	r.refuse(refusal{code: CodeQueueBlocked, text: text, human: human, evidence: evidence})
+}
+
+// ownerEvidence points at the queue name the workload carries.
+func (r *run) ownerEvidence() Evidence {
+	if r.w.Owner != nil {
+		return object(r.w.Owner, `metadata.labels["kueue.x-k8s.io/queue-name"]`, r.w.Queue)
+	}
+	return object(r.w.Record, "spec.queueName", r.w.Queue)
+}

@@ -1,0 +1,206 @@
+package charge
+
+import (
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+)
+
+// podClaim is one entry of a pod template's resourceClaims that uses a template.
+type podClaim struct {
+	set, claim int
+	name       string // of the entry
+	template   string
+	path       *field.Path
+}
+
+// claimsOf lists the template claims of pod set i.
+func (r *run) claimsOf(i int) []podClaim {
+	var out []podClaim
+	for j, c := range r.w.PodSets[i].Template.Spec.ResourceClaims {
+		if c.ResourceClaimTemplateName != nil {
+			out = append(out, podClaim{set: i, claim: j, name: c.Name, template: *c.ResourceClaimTemplateName, path: podSetPath(i).Child("resourceClaims").Index(j)})
+		}
+	}
+	return out
+}
+
+func (c podClaim) evidence(r *run) Evidence {
+	return r.at(c.set, "spec.resourceClaims["+itoa(c.claim)+"].resourceClaimTemplateName", c.template)
+}
+
+// countClaims charges the devices of claim templates by number: templates are read, their devices
+// counted, their selectors held against the inventory, and each class looked up in the mappings. The
+// first claim with an error refuses the workload. A claim counts whether or not a container uses it.
+func (r *run) countClaims(g gates) {
+	for i := range r.w.PodSets {
+		for _, c := range r.claimsOf(i) {
+			if r.countClaim(c, g); r.stopped {
+				return
+			}
+		}
+	}
+}
+
+func (r *run) countClaim(c podClaim, g gates) {
+	t := r.e.template(r.w.Namespace, c.template)
+	if t == nil {
+		r.templateMissing(c)
+		return
+	}
+	if t.countErr != nil {
+		r.refuseTemplate(c, t, []templateError{*t.countErr})
+		return
+	}
+	check := r.e.checkClaim(t)
+	if len(check.missing) > 0 {
+		r.missing(check.missing...)
+		r.unsure = true
+	}
+	if len(check.possible) > 0 {
+		r.claimByChance(c, t, check)
+	}
+	if len(check.errors) > 0 {
+		r.refuseTemplate(c, t, check.errors)
+		return
+	}
+	r.chargeClasses(c, t, g)
+}
+
+// templateMissing handles a template that can't be read.
+func (r *run) templateMissing(c podClaim) {
+	if !r.e.knownAbsent(cluster.ResourceClaimTemplate.Kind, r.w.Namespace, c.template) {
+		r.missing(cluster.ResourceClaimTemplate.Kind)
+		r.unsure = true
+		return
+	}
+	err := fmt.Errorf("failed to get claim spec for ResourceClaimTemplate %s in podset %s: %w", c.template, r.w.PodSets[c.set].Name, notFound("ResourceClaimTemplate", c.template))
+	r.refuse(refusal{
+		code: CodeTemplateNotFound, errs: field.ErrorList{field.InternalError(c.path, err)},
+		human:    fmt.Sprintf("ResourceClaimTemplate %s/%s does not exist; create it (Kueue retries by itself)", r.w.Namespace, c.template),
+		evidence: []Evidence{c.evidence(r)},
+	})
+}
+
+// refuseTemplate refuses the workload for errors inside a claim template.
+func (r *run) refuseTemplate(c podClaim, t *claimTemplate, errors []templateError) {
+	f := refusal{code: errors[0].code, evidence: []Evidence{c.evidence(r)}}
+	for n, e := range errors {
+		f.evidence = append(f.evidence, object(t.record, e.path, ""))
+		if n > 0 {
+			f.human += "; "
+		}
+		f.human += fmt.Sprintf("ResourceClaimTemplate %s/%s: %s", r.w.Namespace, c.template, e.human)
+		if e.err != nil {
+			f.errs = append(f.errs, inClaim(c, e.err))
+		}
+	}
+	r.refuse(f)
+}
+
+// inClaim words an error of a claim template as Kueue reports it for the pod's claim.
+func inClaim(c podClaim, e *field.Error) *field.Error {
+	return &field.Error{Type: e.Type, Field: c.path.String() + "." + e.Field, BadValue: e.BadValue, Detail: "ResourceClaimTemplate " + c.template + ": " + e.Detail}
+}
+
+// claimByChance reports a claim whose check depends on the arbitrary order of ResourceSlices.
+func (r *run) claimByChance(c podClaim, t *claimTemplate, check *claimCheck) {
+	var possible []string
+	for _, request := range check.possible {
+		for _, e := range request {
+			if e != nil {
+				possible = append(possible, truncate(inClaim(c, e.err).Error()))
+			}
+		}
+	}
+	r.chance(fmt.Sprintf("whether enough devices match the selectors of ResourceClaimTemplate %s/%s depends on the order in which Kueue meets the ResourceSlices, which is arbitrary",
+		r.w.Namespace, c.template), possible, c.evidence(r), object(t.record, "spec.spec.devices.requests", ""))
+}
+
+// chargeClasses adds the device counts of a claim to the quota resources its classes are mapped to.
+func (r *run) chargeClasses(c podClaim, t *claimTemplate, g gates) {
+	if !r.e.cfg.Found {
+		r.unsure = true
+		return
+	}
+	var unmapped []classCount
+	for _, n := range t.counts {
+		if _, ok := r.e.cfg.Lookup(n.class); !ok {
+			unmapped = append(unmapped, n)
+		}
+	}
+	if len(unmapped) > 0 {
+		r.refuseUnmapped(c, t, unmapped)
+		return
+	}
+	for _, n := range t.counts {
+		if g.counters && len(r.e.cfg.Counters(n.class)) > 0 || g.capacity && len(r.e.cfg.Capacities(n.class)) > 0 {
+			continue // the source paths charge it
+		}
+		logical, _ := r.e.cfg.Lookup(n.class)
+		r.add(c.set, draLine{
+			resource: logical, quantity: *resource.NewQuantity(n.count, resource.DecimalSI), method: DeviceCount,
+			derivation: []string{"claim " + c.name, "template " + c.template, "class " + n.class, devices(n.count)},
+			evidence: []Evidence{
+				c.evidence(r),
+				object(t.record, objectPath(requestsPath.Index(n.request).Child("exactly", "deviceClassName")), n.class),
+				r.mappingEvidence(n.class, logical),
+			},
+		})
+	}
+}
+
+func devices(n int64) string {
+	if n == 1 {
+		return "1 device"
+	}
+	return strconv.FormatInt(n, 10) + " devices"
+}
+
+// refuseUnmapped refuses a claim for a class without mapping. Kueue names one class; which one is
+// arbitrary in versions that walk a Go map.
+func (r *run) refuseUnmapped(c podClaim, t *claimTemplate, unmapped []classCount) {
+	word := func(n classCount) *field.Error {
+		return field.NotFound(c.path.Child("resourceClaimTemplateName"),
+			fmt.Sprintf("DeviceClass %s is not mapped in DRA configuration for podset %s", n.class, r.w.PodSets[c.set].Name))
+	}
+	first := unmapped[0]
+	f := refusal{
+		code: CodeUnmappedClass, errs: field.ErrorList{word(first)},
+		human: fmt.Sprintf("DeviceClass %s is not mapped to a quota resource; add it to resources.deviceClassMappings of the Kueue configuration and restart the manager (it reads the mappings at start)", first.class),
+		evidence: []Evidence{
+			c.evidence(r),
+			object(t.record, objectPath(requestsPath.Index(first.request).Child("exactly", "deviceClassName")), first.class),
+			r.configEvidence("resources.deviceClassMappings", ""),
+		},
+	}
+	if r.e.cfg.Behavior.ResourceOrder == kueueconf.GoMap {
+		for _, n := range unmapped[1:] {
+			f.others = append(f.others, word(n).Error())
+		}
+	}
+	r.refuse(f)
+}
+
+// mappingEvidence points at the mapping that lists a class.
+func (r *run) mappingEvidence(class string, logical corev1.ResourceName) Evidence {
+	if res := r.e.cfg.Configuration.Resources; res != nil {
+		for i, m := range res.DeviceClassMappings {
+			for j, n := range m.DeviceClassNames {
+				if string(n) == class {
+					return r.configEvidence(fmt.Sprintf("resources.deviceClassMappings[%d].deviceClassNames[%d]", i, j), string(logical))
+				}
+			}
+		}
+	}
+	return r.configEvidence("resources.deviceClassMappings", string(logical))
+}
+
+// add records what devices bring to one pod of pod set i.
+func (r *run) add(i int, l draLine) { r.sets[i].lines = append(r.sets[i].lines, l) }

@@ -1,0 +1,79 @@
+package charge
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+)
+
+// counterCharges charges classes with counter sources: per device asked for, the largest value of the
+// counter among the matching devices of complete pools, whichever device is allocated later. Each
+// source of each mapping charges its own quota resource.
+func (r *run) counterCharges(gates) {
+	r.eachSourceRequest(r.e.cfg.Counters, func(q *sourceRequest, sources []kueueconf.Source) {
+		for _, s := range sources {
+			if r.counterCharge(q, s); r.stopped {
+				return
+			}
+		}
+	})
+}
+
+func (r *run) counterCharge(q *sourceRequest, s kueueconf.Source) {
+	m, n, ok := r.match(q, s, "counter")
+	if !ok {
+		return
+	}
+	largest := m.MaxCounter(s.Driver, s.Name, r.e.cfg.Behavior.CounterMaxOverAllSets)
+	if !largest.Found {
+		r.refuse(refusal{
+			code:     CodeNoCounter,
+			errs:     field.ErrorList{field.InternalError(q.path, fmt.Errorf("matched devices have no consumesCounters entry for counter %q", s.Name))},
+			human:    fmt.Sprintf("none of the %d matching devices of %s consumes counter %q; check the counter's name in the mapping against the ResourceSlices", n, s.Driver, s.Name),
+			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
+		})
+		return
+	}
+	value := deviceValue(largest.Value, q.exactly.Count)
+	l := draLine{
+		resource: s.Resource, quantity: *resource.NewQuantity(value, largest.Value.Format), method: Counter,
+		derivation: []string{
+			"claim " + q.claim.name, "template " + q.claim.template, "class " + q.exactly.DeviceClassName,
+			fmt.Sprintf("counter %q of %s: %s × %d", s.Name, s.Driver, spread(largest, n), max(q.exactly.Count, 1)),
+		},
+		evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
+	}
+	if x, ok := m.Example(largest); ok {
+		l.evidence = append(l.evidence, object(x.Slice.Record, fmt.Sprintf("spec.devices[%d].consumesCounters", x.Device), largest.Value.String()))
+	}
+	r.add(q.claim.set, l)
+}
+
+// spread words the value that is charged: alone, or as the largest of several.
+func spread(l device.Largest, n int64) string {
+	over := fmt.Sprintf("over %d matching device", n)
+	if n != 1 {
+		over += "s"
+	}
+	if len(l.Distinct) > 1 {
+		return fmt.Sprintf("max %s %s (from %s)", l.Value.String(), over, l.Distinct[0].String())
+	}
+	return fmt.Sprintf("max %s %s", l.Value.String(), over)
+}
+
+// deviceValue turns what one device publishes into a charge: rounded up to an integer, never below
+// zero, times the devices asked for.
+func deviceValue(q resource.Quantity, count int64) int64 {
+	v := integerValue(q)
+	if q.Sign() < 0 {
+		v = 0
+	}
+	if count > 1 {
+		v = multiply(v, count, true)
+	}
+	return v
+}

@@ -1,0 +1,265 @@
+package charge
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// extendedRequest is one container's request for an extended resource, at its adjusted value: limits
+// and LimitRange defaults count here, though they do not bring a workload onto the device path.
+type extendedRequest struct {
+	init     bool
+	index    int
+	name     corev1.ResourceName
+	quantity resource.Quantity
+}
+
+func (q extendedRequest) segment() string {
+	if q.init {
+		return "initContainers"
+	}
+	return "containers"
+}
+
+func (q extendedRequest) path(i int) *field.Path {
+	return podSetPath(i).Child(q.segment()).Index(q.index)
+}
+
+// extendedResources moves extended resources that a DeviceClass declares to their quota resource. Per
+// pod, init containers count by their maximum (sidecars too, whatever the pod's own sum says), main
+// containers by their sum, and the larger of both is charged. All errors of all pod sets are told.
+func (r *run) extendedResources(gates) {
+	var found extendedErrors
+	for i := range r.w.PodSets {
+		requests := r.extendedRequests(i)
+		if r.e.cfg.Behavior.ExtendedAggregateBeforeMapping {
+			r.extendedByName(i, requests, &found)
+		} else {
+			r.extendedByContainer(i, requests, &found)
+		}
+	}
+	if len(found.errs) > 0 {
+		r.refuse(refusal{code: found.code, errs: found.errs, human: strings.Join(found.human, "; "), evidence: found.evidence, others: found.reordered()})
+	}
+}
+
+// extendedErrors collects the errors of the path. Errors of one pod set come in the order of a Go map.
+type extendedErrors struct {
+	code     string
+	errs     field.ErrorList
+	human    []string
+	evidence []Evidence
+	shuffled bool
+}
+
+func (x *extendedErrors) add(code string, err *field.Error, human string, evidence ...Evidence) {
+	if x.code == "" {
+		x.code = code
+	}
+	x.errs = append(x.errs, err)
+	if !slices.Contains(x.human, human) {
+		x.human = append(x.human, human)
+	}
+	x.evidence = append(x.evidence, evidence...)
+}
+
+// reordered gives the other orders in which the errors may stand.
+func (x *extendedErrors) reordered() []string {
+	if !x.shuffled || len(x.errs) < 2 || len(x.errs) > 4 {
+		return nil
+	}
+	var out []string
+	permute(x.errs, 0, func(p field.ErrorList) {
+		if text := truncate(p.ToAggregate().Error()); !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	})
+	return out[1:]
+}
+
+func permute(list field.ErrorList, k int, visit func(field.ErrorList)) {
+	if k == len(list) {
+		visit(list)
+		return
+	}
+	for i := k; i < len(list); i++ {
+		next := slices.Clone(list)
+		next[k], next[i] = next[i], next[k]
+		permute(next, k+1, visit)
+	}
+}
+
+// extendedRequests lists the requests of pod set i: init containers first, names sorted.
+func (r *run) extendedRequests(i int) []extendedRequest {
+	var out []extendedRequest
+	take := func(containers []corev1.Container, init bool) {
+		for k := range containers {
+			requests := containers[k].Resources.Requests
+			for _, name := range slices.Sorted(maps.Keys(requests)) {
+				q := requests[name]
+				if !isExtended(name) || q.IsZero() || q.Sign() < 0 && r.e.cfg.Behavior.ExtendedDropNonPositive {
+					continue
+				}
+				out = append(out, extendedRequest{init: init, index: k, name: name, quantity: q})
+			}
+		}
+	}
+	spec := r.pods[i].Spec
+	take(spec.InitContainers, true)
+	take(spec.Containers, false)
+	return out
+}
+
+// extendedByName takes maximum and sum per resource name and maps the result.
+func (r *run) extendedByName(i int, requests []extendedRequest, found *extendedErrors) {
+	totals := aggregate(requests, func(q extendedRequest) corev1.ResourceName { return q.name })
+	if len(totals) > 1 {
+		found.shuffled = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(totals)) {
+		of := slices.DeleteFunc(slices.Clone(requests), func(q extendedRequest) bool { return q.name != name })
+		key, ok := r.quotaKey(i, name, of[:1], found)
+		if !ok {
+			continue
+		}
+		before := len(found.errs)
+		for _, q := range of {
+			r.integer(i, q, found)
+		}
+		total := totals[name]
+		value, fits := total.AsInt64()
+		switch {
+		case len(found.errs) > before:
+			continue
+		case !fits:
+			path := of[0].path(i).Child("resources", "requests", string(name))
+			found.add(CodeExtendedOverflow, field.Invalid(path, total.String(), "total extended resource quantity overflows int64"),
+				fmt.Sprintf("the requests for %s add up to more than an int64 holds", name), r.containerEvidence(i, of[0]))
+			continue
+		}
+		r.replace(i, name)
+		r.addExtended(i, name, key, *resource.NewQuantity(value, resource.DecimalSI), of)
+	}
+}
+
+// extendedByContainer maps the names inside each container and takes maximum and sum per quota resource.
+func (r *run) extendedByContainer(i int, requests []extendedRequest, found *extendedErrors) {
+	var mapped []extendedRequest
+	names := map[corev1.ResourceName][]extendedRequest{}
+	for _, q := range requests {
+		if !r.classBacked(q.name) || len(r.e.byExtendedName[q.name]) == 0 {
+			continue
+		}
+		if !r.integer(i, q, found) {
+			continue
+		}
+		key, ok := r.quotaKey(i, q.name, []extendedRequest{q}, found)
+		r.replace(i, q.name)
+		if !ok {
+			continue
+		}
+		names[key] = append(names[key], q)
+		q.name = key
+		mapped = append(mapped, q)
+	}
+	totals := aggregate(mapped, func(q extendedRequest) corev1.ResourceName { return q.name })
+	for _, key := range slices.Sorted(maps.Keys(totals)) {
+		of := names[key]
+		r.addExtended(i, of[0].name, key, totals[key], of)
+	}
+}
+
+// aggregate sums main containers and takes the maximum over init containers, each container's equal
+// keys summed, and the larger of both per key.
+func aggregate(requests []extendedRequest, key func(extendedRequest) corev1.ResourceName) map[corev1.ResourceName]resource.Quantity {
+	type slot struct {
+		init bool
+		at   int
+		key  corev1.ResourceName
+	}
+	perContainer := map[slot]resource.Quantity{}
+	var order []slot
+	for _, q := range requests {
+		s := slot{q.init, q.index, key(q)}
+		sum, seen := perContainer[s]
+		if !seen {
+			order = append(order, s)
+		}
+		sum.Add(q.quantity)
+		perContainer[s] = sum
+	}
+	initial, regular := map[corev1.ResourceName]resource.Quantity{}, map[corev1.ResourceName]resource.Quantity{}
+	for _, s := range order {
+		q := perContainer[s]
+		if !s.init {
+			sum := regular[s.key]
+			sum.Add(q)
+			regular[s.key] = sum
+			continue
+		}
+		if most, ok := initial[s.key]; !ok || q.Cmp(most) > 0 {
+			initial[s.key] = q
+		}
+	}
+	for name, q := range initial {
+		if sum, ok := regular[name]; !ok || q.Cmp(sum) > 0 {
+			regular[name] = q
+		}
+	}
+	return regular
+}
+
+// integer holds one container's quantity to the rule that devices come whole.
+func (r *run) integer(i int, q extendedRequest, found *extendedErrors) bool {
+	if _, ok := q.quantity.AsInt64(); ok {
+		return true
+	}
+	found.add(CodeFractionalExtended,
+		field.Invalid(q.path(i).Child("resources", "requests", string(q.name)), q.quantity.String(), "extended resource quantity must be an integer"),
+		fmt.Sprintf("%s is requested in a fraction (%s), but devices come whole", q.name, q.quantity.String()), r.containerEvidence(i, q))
+	return false
+}
+
+func (r *run) containerEvidence(i int, q extendedRequest) Evidence {
+	return r.at(i, fmt.Sprintf("spec.%s[%d].resources.requests[%q]", q.segment(), q.index, q.name), q.quantity.String())
+}
+
+func (r *run) replace(i int, name corev1.ResourceName) {
+	if r.sets[i].replaced == nil {
+		r.sets[i].replaced = map[corev1.ResourceName]bool{}
+	}
+	r.sets[i].replaced[name] = true
+}
+
+func (r *run) addExtended(i int, name, key corev1.ResourceName, total resource.Quantity, of []extendedRequest) {
+	class := ""
+	if c := r.e.chosenClass(name); c != nil {
+		class = c.Ref.Name
+	}
+	evidence := []Evidence{}
+	var asked []string
+	for _, q := range of {
+		evidence = append(evidence, r.containerEvidence(i, q))
+		if !slices.Contains(asked, string(q.name)) {
+			asked = append(asked, string(q.name))
+		}
+	}
+	for _, o := range r.e.byExtendedName[name] {
+		if o.Ref.Name == class {
+			evidence = append(evidence, object(o, "spec.extendedResourceName", string(name)))
+		}
+	}
+	steps := []string{"extended resource " + strings.Join(asked, ", "), "class " + class}
+	if key != name {
+		steps = append(steps, "mapped to "+string(key))
+		evidence = append(evidence, r.mappingEvidence(class, key))
+	}
+	n, _ := total.AsInt64()
+	r.add(i, draLine{resource: key, quantity: total, method: ExtendedResource, derivation: append(steps, devices(n)), evidence: evidence})
+}

@@ -1,0 +1,172 @@
+package charge
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
+)
+
+// merge adds what devices bring to the ordinary requests of each pod set, converts to Kueue's integer
+// units, and multiplies by the number of pods. Extended resources taken over by a DeviceClass leave
+// the ordinary requests, also when a transformation produced them.
+func (r *run) merge() {
+	covered := r.coversPods()
+	for i := range r.w.PodSets {
+		ps := &r.w.PodSets[i]
+		set := PodSet{Name: ps.Name, Count: int64(ps.Count), Reclaimable: int64(ps.Reclaimable), Totals: Amounts{}}
+		r.mergeSet(i, &set)
+		if covered {
+			set.Lines = append(set.Lines, Line{
+				Resource: corev1.ResourcePods, PerPod: 1, Total: set.Count, Method: Requests,
+				Derivation: []string{"the queue covers pods: one per pod"},
+			})
+			set.Totals[corev1.ResourcePods] = set.Count
+		}
+		slices.SortStableFunc(set.Lines, func(a, b Line) int { return cmp.Compare(a.Resource, b.Resource) })
+		for name, v := range set.Totals {
+			r.out.Total[name] = add(r.out.Total[name], v, r.e.cfg.Behavior.SaturateAddSub)
+		}
+		r.out.PodSets = append(r.out.PodSets, set)
+	}
+}
+
+// sum is one resource of one pod while it is put together.
+type sum struct {
+	ordinary, devices resource.Quantity
+	hasDevices        bool
+	lines             []Line
+	other             bool
+}
+
+func (r *run) mergeSet(i int, set *PodSet) {
+	b := r.e.cfg.Behavior
+	pod := r.pods[i]
+	r.missing(pod.Missing...)
+	sums := map[corev1.ResourceName]*sum{}
+	get := func(name corev1.ResourceName) *sum {
+		if sums[name] == nil {
+			sums[name] = &sum{}
+		}
+		return sums[name]
+	}
+	for _, q := range pod.Requests {
+		if r.sets[i].replaced[q.Name] {
+			continue
+		}
+		s := get(q.Name)
+		s.ordinary = q.Quantity
+		s.other = len(q.Others) > 0
+		method := Requests
+		if q.Transformed {
+			method = Transformation
+		}
+		s.lines = append(s.lines, Line{
+			Resource: q.Name, PerPod: units(q.Name, q.Quantity, b), Method: method, Derivation: q.Steps,
+			Evidence: []Evidence{r.at(i, "spec", "")},
+		})
+		if s.other {
+			r.requestByChance(set.Name, q)
+		}
+	}
+	for _, l := range r.sets[i].lines {
+		s := get(l.resource)
+		s.devices.Add(l.quantity)
+		s.hasDevices = true
+		s.lines = append(s.lines, Line{Resource: l.resource, PerPod: units(l.resource, l.quantity, b), Method: l.method, Derivation: l.derivation, Evidence: l.evidence})
+	}
+	for _, text := range pod.Uncertain {
+		r.unsureRequest(text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
+		s := sums[name]
+		perPod := r.perPod(name, s)
+		total := r.scale(perPod, set.Count)
+		set.Totals[name] = total
+		for _, l := range s.lines {
+			l.Total = r.scale(l.PerPod, set.Count)
+			if len(s.lines) == 1 {
+				l.PerPod, l.Total = perPod, total
+			}
+			set.Lines = append(set.Lines, l)
+		}
+	}
+}
+
+// perPod joins ordinary requests and devices of one pod: as exact quantities rounded up once, or, in
+// older versions, as integers that wrap.
+func (r *run) perPod(name corev1.ResourceName, s *sum) int64 {
+	b := r.e.cfg.Behavior
+	var v int64
+	if b.DRAMergeBeforeRounding || !s.hasDevices {
+		q := s.ordinary.DeepCopy()
+		q.Add(s.devices)
+		v = units(name, q, b)
+	} else {
+		v = units(name, s.ordinary, b) + units(name, s.devices, b)
+	}
+	if b.FloorNegativeRequests && v < 0 {
+		v = 0
+	}
+	return v
+}
+
+func (r *run) scale(perPod, count int64) int64 {
+	return multiply(perPod, count, r.e.cfg.Behavior.SaturateScale)
+}
+
+// requestByChance reports a request whose value depends on map order.
+func (r *run) requestByChance(podSet string, q workload.Request) {
+	values := []string{q.Quantity.String()}
+	for _, o := range q.Others {
+		values = append(values, o.String())
+	}
+	r.chance(fmt.Sprintf("pod set %s: the request for %s may come out as any of %v per pod", podSet, q.Name, values), nil)
+}
+
+// unsureRequest reports another arbitrary choice in the ordinary requests.
+func (r *run) unsureRequest(text string) {
+	for _, p := range r.out.Problems {
+		if p.Code == CodeOrderDependent {
+			return
+		}
+	}
+	r.chance(text, nil)
+}
+
+// coversPods tells whether the workload's ClusterQueue covers the resource `pods`; only then pods are charged.
+func (r *run) coversPods() bool {
+	cq, _, ok := cluster.Lookup[*kueue.ClusterQueue](r.e.snap, cluster.ClusterQueue, "", r.out.ClusterQueue)
+	if !ok {
+		return false
+	}
+	for _, g := range cq.Spec.ResourceGroups {
+		if slices.Contains(g.CoveredResources, corev1.ResourcePods) {
+			return true
+		}
+	}
+	return false
+}
+
+// ScaledTo is what a pod set costs with fewer pods, as partial admission computes it: the total divided
+// by the count (rounding down), times the new count.
+func (p PodSet) ScaledTo(count int64) Amounts {
+	out := Amounts{}
+	for name, v := range p.Totals {
+		switch {
+		case p.Count == 0 || p.Count == count:
+			out[name] = v
+		default:
+			out[name] = multiply(v/p.Count, min(count, math.MaxInt32), true)
+		}
+	}
+	return out
+}

@@ -1,0 +1,173 @@
+package charge
+
+import (
+	"fmt"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+)
+
+// sourceRequest is one device request of a claim whose class is charged by sources.
+type sourceRequest struct {
+	claim    podClaim
+	template *claimTemplate
+	index    int
+	exactly  *resourcev1.ExactDeviceRequest
+	path     *field.Path
+	class    []*device.Expression
+	selector []*device.Expression
+}
+
+// rowNames are Kueue's words for the rows of selectors, in the order they are evaluated.
+var rowNames = []string{"deviceSelector", "DeviceClass selector", "request selector"}
+
+// eachSourceRequest visits the device requests whose class has sources. It stops at the first error.
+func (r *run) eachSourceRequest(sources func(class string) []kueueconf.Source, visit func(*sourceRequest, []kueueconf.Source)) {
+	for i := range r.w.PodSets {
+		for _, c := range r.claimsOf(i) {
+			t := r.e.template(r.w.Namespace, c.template)
+			if t == nil {
+				continue
+			}
+			for k := range t.spec.Devices.Requests {
+				x := t.spec.Devices.Requests[k].Exactly
+				if x == nil || r.e.cfg.Behavior.AdminAccessExempt && x.AdminAccess != nil && *x.AdminAccess {
+					continue
+				}
+				of := sources(x.DeviceClassName)
+				if len(of) == 0 {
+					continue
+				}
+				q := &sourceRequest{claim: c, template: t, index: k, exactly: x, path: c.path.Child("devices", "requests").Index(k)}
+				if r.prepare(q) {
+					visit(q, of)
+				}
+				if r.stopped {
+					return
+				}
+			}
+		}
+	}
+}
+
+// prepare resolves the class and selectors of a request. It returns false when that is impossible.
+func (r *run) prepare(q *sourceRequest) bool {
+	at := q.path
+	if !r.e.cfg.Behavior.DeviceClassErrPathFixed {
+		// These versions append the index below the request's own path.
+		at = q.path.Child("devices", "requests").Index(0)
+	}
+	class, refused, code, missing := r.e.classRow(q.exactly.DeviceClassName, at)
+	if missing {
+		r.missing(cluster.DeviceClass.Kind)
+		r.unsure = true
+		return false
+	}
+	if refused != nil {
+		r.refuse(refusal{code: code, errs: field.ErrorList{refused}, human: refused.Detail, evidence: q.evidence(r)})
+		return false
+	}
+	if !r.e.snap.Coverage.Has(cluster.ResourceSlice) {
+		r.missing(cluster.ResourceSlice.Kind)
+		r.unsure = true
+		return false
+	}
+	q.class = class
+	q.selector, _ = r.e.compile(q.exactly.Selectors, q.path, "")
+	return true
+}
+
+// evidence of a request: the pod's claim and the class in the template.
+func (q *sourceRequest) evidence(r *run) []Evidence {
+	return []Evidence{
+		q.claim.evidence(r),
+		object(q.template.record, objectPath(requestsPath.Index(q.index).Child("exactly", "deviceClassName")), q.exactly.DeviceClassName),
+	}
+}
+
+// match finds the devices a source charges for. ok is false when the workload is refused here: the
+// selectors fail on a device, or too few devices match.
+func (r *run) match(q *sourceRequest, s kueueconf.Source, kind string) (*device.Match, int64, bool) {
+	x := r.e.inv.Compile(s.Selector)
+	if x.CompileError != "" {
+		err := field.Invalid(q.path.Index(0).Child("cel", "expression"), s.Selector, "deviceSelector CEL compilation failed: "+x.CompileError)
+		r.refuse(refusal{code: CodeInvalidSelector, errs: field.ErrorList{err}, human: err.Detail, evidence: q.evidence(r)})
+		return nil, 0, false
+	}
+	m := r.e.inv.Match([]*device.Expression{x}, q.class, q.selector)
+	if pools := r.unclearPools(s.Driver); pools != "" {
+		r.chance("the slices of pool "+pools+" of "+s.Driver+" state different slice counts, so whether it is complete depends on their order", nil, q.evidence(r)...)
+	}
+	if failures := m.Failures(s.Driver); len(failures) > 0 {
+		r.refuseFailures(q, failures)
+		return nil, 0, false
+	}
+	n := m.Usable(s.Driver)
+	if n < q.exactly.Count {
+		err := fmt.Errorf("insufficient matching devices for %s driver: %d device(s) match but %d requested", kind, n, q.exactly.Count)
+		r.refuse(refusal{
+			code: CodeTooFewDevices, errs: field.ErrorList{field.InternalError(q.path, err)},
+			human:    fmt.Sprintf("%d device(s) of %s in complete pools match request %s of template %s, %d are asked for%s", n, s.Driver, q.name(), q.claim.template, q.exactly.Count, r.poolHint(s.Driver)),
+			evidence: append(q.evidence(r), r.sourceEvidence(s, "driver", s.Driver)),
+		})
+		return nil, 0, false
+	}
+	return m, n, true
+}
+
+func (q *sourceRequest) name() string { return q.template.spec.Devices.Requests[q.index].Name }
+
+func (r *run) refuseFailures(q *sourceRequest, failures []device.Failure) {
+	f := refusal{code: CodeSelectorFails, evidence: q.evidence(r)}
+	for n, fail := range failures {
+		err := field.InternalError(q.path, fmt.Errorf("CEL evaluation error in %s for device %s: %w", rowNames[fail.Row], fail.Device, fail.Err))
+		if n == 0 {
+			f.errs = field.ErrorList{err}
+			f.human = fmt.Sprintf("the %s can't be evaluated on device %s: %v; guard the access, for example with has()", rowNames[fail.Row], fail.Device, fail.Err)
+			f.evidence = append(f.evidence, object(fail.Slice.Record, "spec.devices", fail.Device))
+			continue
+		}
+		if text := truncate(err.Error()); !slices.Contains(f.others, text) && text != truncate(f.errs[0].Error()) {
+			f.others = append(f.others, text)
+		}
+	}
+	r.refuse(f)
+}
+
+// unclearPools names the first pool of a driver whose completeness depends on the order of its slices.
+func (r *run) unclearPools(driver string) string {
+	for _, p := range r.e.inv.Pools[driver] {
+		if p.Disagree {
+			return p.Name
+		}
+	}
+	return ""
+}
+
+// poolHint explains why devices that are published do not count.
+func (r *run) poolHint(driver string) string {
+	pools := r.e.inv.Pools[driver]
+	if len(pools) == 0 {
+		return fmt.Sprintf("; driver %s publishes no ResourceSlices", driver)
+	}
+	for _, p := range pools {
+		if !p.Complete() {
+			return fmt.Sprintf("; pool %s is incomplete (%d of %d slices of generation %d) and does not count", p.Name, len(p.Slices), p.Expected, p.Generation)
+		}
+	}
+	return ""
+}
+
+// sourceEvidence points at a field of a source in the configuration.
+func (r *run) sourceEvidence(s kueueconf.Source, fieldName, value string) Evidence {
+	kind := "counter"
+	if s.Capacity {
+		kind = "capacity"
+	}
+	return r.configEvidence(fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].%s.%s", s.Mapping, s.Index, kind, fieldName), value)
+}
