@@ -72,7 +72,7 @@ func (e *Engine) Charge(w *workload.Workload) *Charge {
 	r := &run{e: e, w: w, out: &Charge{Workload: w, Verdict: Charged, Total: Amounts{}}}
 	r.out.ClusterQueue = e.clusterQueue(w)
 	r.out.Published = published(w.Object)
-	if w.State == workload.Unmanaged || w.State == workload.Stuck || w.State == workload.Incomplete {
+	if !w.State.MakesWorkload() && w.State != workload.Undetermined {
 		r.out.Verdict = Unmanaged
 		return r.out
 	}

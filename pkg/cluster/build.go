@@ -17,7 +17,8 @@ import (
 
 // Builder collects documents into a Snapshot. Objects are decoded in parallel while reading goes on.
 type Builder struct {
-	wants func(schema.GroupKind) bool
+	wants  func(schema.GroupKind) bool
+	slices sliceDecoder
 
 	queue   chan job
 	workers sync.WaitGroup
@@ -105,14 +106,14 @@ func (b *Builder) work() {
 	defer b.workers.Done()
 	var done []result
 	for j := range b.queue {
-		done = append(done, decodeJob(j))
+		done = append(done, b.decode(j))
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.done = append(b.done, done...)
 }
 
-func decodeJob(j job) result {
+func (b *Builder) decode(j job) result {
 	version, given := schema.ParseGroupVersion(j.doc.APIVersion)
 	if given != nil {
 		return result{seq: j.seq, problem: problemAt(j.doc.Origin, fmt.Sprintf("%s: %v", j.doc.Kind, given))}
@@ -121,6 +122,9 @@ func decodeJob(j job) result {
 	if !ok {
 		return result{seq: j.seq, problem: problemAt(j.doc.Origin, fmt.Sprintf(
 			"%s: version %s is not supported (supported: %v)", j.doc.Kind, j.doc.APIVersion, j.kind.Versions))}
+	}
+	if j.kind.GroupKind == ResourceSlice && version.Version == j.kind.Versions[0] {
+		decode = b.slices.decode
 	}
 	d, err := decode(j.doc.JSON)
 	if err != nil {

@@ -18,8 +18,6 @@ type sliceDecoder struct {
 	counters   part[[]resourcev1.DeviceCounterConsumption]
 }
 
-func newSliceDecoder() *sliceDecoder { return &sliceDecoder{} }
-
 // slice, sliceSpec and device shadow the fields that are decoded apart; all others go to the embedded type.
 type slice struct {
 	resourcev1.ResourceSlice

@@ -2,6 +2,7 @@ package device
 
 import (
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/google/cel-go/cel"
@@ -79,6 +80,19 @@ func (f fields) sees(q resourcev1.QualifiedName, driver string) bool {
 	}
 	n := qualify(q, driver)
 	return f.domains[n.domain] || f.names[n]
+}
+
+// visible lists the keys of a device's map that an expression can see, and those of values that count
+// always, sorted.
+func visible[V any](f fields, m map[resourcev1.QualifiedName]V, driver string, always func(V) bool) []resourcev1.QualifiedName {
+	var keys []resourcev1.QualifiedName
+	for q, v := range m {
+		if always(v) || f.sees(q, driver) {
+			keys = append(keys, q)
+		}
+	}
+	slices.Sort(keys)
+	return keys
 }
 
 // qualify splits a qualified name; a bare one belongs to the driver's domain.

@@ -1,11 +1,8 @@
 package device
 
 import (
-	"maps"
 	"reflect"
-	"slices"
 	"strconv"
-	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 )
@@ -31,14 +28,14 @@ type group struct {
 type grouper struct {
 	reads    reads
 	counters []string // charged counter names, sorted
-	ids      partIDs
+	drivers  map[string]*driverParts
 	shapes   map[shapeKey]*shape
 	groups   map[groupKey]*group
 	order    []*group
 }
 
 type shapeKey struct {
-	driver               string
+	driver               *driverParts
 	attributes, capacity int
 }
 
@@ -47,35 +44,38 @@ type groupKey struct {
 	counters int
 }
 
-// partIDs number the visible content of device parts. Equal maps are shared after decoding, so
-// their content is looked at once per map and driver, not once per device.
-type partIDs struct {
-	byMap  map[partKey]int
-	byText map[string]int
+// driverParts numbers the visible content of the parts of one driver's devices.
+type driverParts struct {
+	name                           string
+	attributes, capacity, counters numbering
 }
 
-type partKey struct {
-	driver string
-	ptr    uintptr
+// numbering gives equal content equal numbers. Equal parts are shared after decoding, so their
+// content is looked at once per map, not once per device.
+type numbering struct {
+	byAddress map[uintptr]int
+	byText    map[string]int
+	text      []byte
 }
 
 func newGrouper(r reads, counters []string) *grouper {
-	return &grouper{
-		reads: r, counters: counters,
-		ids:    partIDs{byMap: map[partKey]int{}, byText: map[string]int{}},
-		shapes: map[shapeKey]*shape{}, groups: map[groupKey]*group{},
-	}
+	return &grouper{reads: r, counters: counters, drivers: map[string]*driverParts{}, shapes: map[shapeKey]*shape{}, groups: map[groupKey]*group{}}
 }
 
 // group returns the group of a device.
 func (g *grouper) group(driver string, d *resourcev1.Device) *group {
+	parts := g.drivers[driver]
+	if parts == nil {
+		parts = &driverParts{name: driver}
+		g.drivers[driver] = parts
+	}
 	sk := shapeKey{
-		driver: driver,
-		attributes: g.ids.of(driver, reflect.ValueOf(d.Attributes).Pointer(), func() string {
-			return attributesText(d.Attributes, driver, g.reads.attributes)
+		driver: parts,
+		attributes: parts.attributes.of(reflect.ValueOf(d.Attributes).Pointer(), func(text []byte) []byte {
+			return attributesText(text, d.Attributes, driver, g.reads.attributes)
 		}),
-		capacity: g.ids.of(driver, reflect.ValueOf(d.Capacity).Pointer(), func() string {
-			return capacityText(d.Capacity, driver, g.reads.capacity)
+		capacity: parts.capacity.of(reflect.ValueOf(d.Capacity).Pointer(), func(text []byte) []byte {
+			return capacityText(text, d.Capacity, driver, g.reads.capacity)
 		}),
 	}
 	s := g.shapes[sk]
@@ -83,8 +83,8 @@ func (g *grouper) group(driver string, d *resourcev1.Device) *group {
 		s = &shape{driver: driver, attributes: d.Attributes, capacity: d.Capacity}
 		g.shapes[sk] = s
 	}
-	gk := groupKey{s, g.ids.of(driver, reflect.ValueOf(d.ConsumesCounters).Pointer(), func() string {
-		return countersText(d.ConsumesCounters, g.counters)
+	gk := groupKey{s, parts.counters.of(reflect.ValueOf(d.ConsumesCounters).Pointer(), func(text []byte) []byte {
+		return countersText(text, d.ConsumesCounters, g.counters)
 	})}
 	grp := g.groups[gk]
 	if grp == nil {
@@ -95,80 +95,81 @@ func (g *grouper) group(driver string, d *resourcev1.Device) *group {
 	return grp
 }
 
-// of returns the number of a part's content; text renders it when the part was not met before.
-func (p *partIDs) of(driver string, ptr uintptr, text func() string) int {
-	key := partKey{driver, ptr}
-	if id, ok := p.byMap[key]; ok && ptr != 0 {
-		return id
+// of returns the number of a part's content; render writes it when the part was not met before.
+func (n *numbering) of(address uintptr, render func([]byte) []byte) int {
+	if address != 0 {
+		if id, ok := n.byAddress[address]; ok {
+			return id
+		}
 	}
-	t := text()
-	id, ok := p.byText[t]
+	n.text = render(n.text[:0])
+	id, ok := n.byText[string(n.text)]
+	if n.byText == nil {
+		n.byAddress, n.byText = map[uintptr]int{}, map[string]int{}
+	}
 	if !ok {
-		id = len(p.byText) + 1
-		p.byText[t] = id
+		id = len(n.byText) + 1
+		n.byText[string(n.text)] = id
 	}
-	p.byMap[key] = id
+	n.byAddress[address] = id
 	return id
 }
 
-func attributesText(m map[resourcev1.QualifiedName]resourcev1.DeviceAttribute, driver string, see fields) string {
-	var b strings.Builder
-	b.WriteString("a")
-	for _, q := range slices.Sorted(maps.Keys(m)) {
-		a := m[q]
-		kind, value, plain := attributeText(&a)
+// attributesText renders the attributes that the expressions can see.
+func attributesText(text []byte, m map[resourcev1.QualifiedName]resourcev1.DeviceAttribute, driver string, see fields) []byte {
+	for _, q := range visible(see, m, driver, func(a resourcev1.DeviceAttribute) bool {
 		// A malformed value breaks every expression, also those that do not look at it.
-		if !plain || see.sees(q, driver) {
-			part(&b, string(q), kind+value)
-		}
+		return a.StringValue == nil && a.IntValue == nil && a.BoolValue == nil
+	}) {
+		a := m[q]
+		kind, value := attributeText(&a)
+		text = part(text, string(q), kind+value)
 	}
-	return b.String()
+	return text
 }
 
-// attributeText renders a value. plain is false for the kinds whose value may be malformed.
-func attributeText(a *resourcev1.DeviceAttribute) (kind, value string, plain bool) {
+// attributeText renders a value with its type.
+func attributeText(a *resourcev1.DeviceAttribute) (kind, value string) {
 	switch {
 	case a.StringValue != nil:
-		return "s", *a.StringValue, true
+		return "s", *a.StringValue
 	case a.IntValue != nil:
-		return "i", strconv.FormatInt(*a.IntValue, 10), true
+		return "i", strconv.FormatInt(*a.IntValue, 10)
 	case a.BoolValue != nil:
-		return "b", strconv.FormatBool(*a.BoolValue), true
+		return "b", strconv.FormatBool(*a.BoolValue)
 	}
-	return "o", a.String(), false
+	return "o", a.String()
 }
 
-func capacityText(m map[resourcev1.QualifiedName]resourcev1.DeviceCapacity, driver string, see fields) string {
-	var b strings.Builder
-	b.WriteString("c")
-	for _, q := range slices.Sorted(maps.Keys(m)) {
-		if see.sees(q, driver) {
-			c := m[q]
-			policy := ""
-			if c.RequestPolicy != nil {
-				policy = c.RequestPolicy.String()
-			}
-			part(&b, string(q), c.Value.String()+policy)
+func capacityText(text []byte, m map[resourcev1.QualifiedName]resourcev1.DeviceCapacity, driver string, see fields) []byte {
+	for _, q := range visible(see, m, driver, func(resourcev1.DeviceCapacity) bool { return false }) {
+		c := m[q]
+		policy := ""
+		if c.RequestPolicy != nil {
+			policy = c.RequestPolicy.String()
 		}
+		text = part(text, string(q), c.Value.String()+policy)
 	}
-	return b.String()
+	return text
 }
 
-func countersText(consumed []resourcev1.DeviceCounterConsumption, charged []string) string {
-	var b strings.Builder
-	b.WriteString("n")
+func countersText(text []byte, consumed []resourcev1.DeviceCounterConsumption, charged []string) []byte {
 	for i := range consumed {
 		for _, counter := range charged {
 			if c, ok := consumed[i].Counters[counter]; ok {
-				part(&b, counter, c.Value.String())
+				text = part(text, counter, c.Value.String())
 			}
 		}
 	}
-	return b.String()
+	return text
 }
 
-// part writes a name and value so that different content can't give the same text.
-func part(b *strings.Builder, name, value string) {
-	b.WriteString(strconv.Quote(name))
-	b.WriteString(strconv.Quote(value))
+// part appends a name and value so that different content can't give the same text.
+func part(text []byte, name, value string) []byte {
+	text = strconv.AppendInt(text, int64(len(name)), 10)
+	text = append(text, ':')
+	text = append(text, name...)
+	text = strconv.AppendInt(text, int64(len(value)), 10)
+	text = append(text, ':')
+	return append(text, value...)
 }
