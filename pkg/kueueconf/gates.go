@@ -29,7 +29,6 @@ type gateSpec struct {
 
 var (
 	absent              = gateSpec{}
-	onAlpha             = gateSpec{on: true, stage: alpha}
 	offAlpha            = gateSpec{stage: alpha}
 	onBeta              = gateSpec{on: true, stage: beta}
 	offBeta             = gateSpec{stage: beta}

@@ -182,11 +182,11 @@ func (v validator) transformations() field.ErrorList {
 	return errs
 }
 
-// selectorErrors are those of managedJobsNamespaceSelector, which must leave out kube-system and Kueue's namespace.
-func (v validator) selectorErrors() field.ErrorList {
+// namespaceSelector checks managedJobsNamespaceSelector, which must leave out kube-system and Kueue's namespace.
+func (v validator) namespaceSelector() field.ErrorList {
 	path := field.NewPath("managedJobsNamespaceSelector")
 	given := v.ManagedJobsNamespaceSelector
-	errs := metavalidation.ValidateLabelSelector(given, metavalidation.LabelSelectorValidationOptions{}, path)
+	errs := labelSelectorErrors(path, given)
 	selector, err := metav1.LabelSelectorAsSelector(given)
 	if err != nil {
 		return errs
@@ -203,7 +203,20 @@ func (v validator) selectorErrors() field.ErrorList {
 	return errs
 }
 
-func (v validator) namespaceSelector() field.ErrorList { return v.selectorErrors() }
+// labelSelectorErrors are those of Kubernetes, which walks matchLabels in the order of a map; here it is by key.
+func labelSelectorErrors(path *field.Path, given *metav1.LabelSelector) field.ErrorList {
+	if given == nil {
+		return nil
+	}
+	check := func(s metav1.LabelSelector) field.ErrorList {
+		return metavalidation.ValidateLabelSelector(&s, metavalidation.LabelSelectorValidationOptions{}, path)
+	}
+	var errs field.ErrorList
+	for _, key := range slices.Sorted(maps.Keys(given.MatchLabels)) {
+		errs = append(errs, check(metav1.LabelSelector{MatchLabels: map[string]string{key: given.MatchLabels[key]}})...)
+	}
+	return append(errs, check(metav1.LabelSelector{MatchExpressions: given.MatchExpressions})...)
+}
 
 func (v validator) objectRetention() field.ErrorList {
 	r := v.ObjectRetentionPolicies

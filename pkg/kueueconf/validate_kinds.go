@@ -53,7 +53,7 @@ func (v validator) integrations() field.ErrorList {
 		return append(errs, field.Required(field.NewPath("managedJobsNamespaceSelector"), "cannot be empty when pod integration is enabled"))
 	}
 	// With the pod integration the selector is checked here and once more by itself.
-	return append(errs, v.selectorErrors()...)
+	return append(errs, v.namespaceSelector()...)
 }
 
 func (v validator) multiKueue() field.ErrorList {

@@ -14,8 +14,8 @@ const stdinName = "-"
 // extensions are those of the files read from a directory. A file named by itself may have any.
 var extensions = map[string]bool{".yaml": true, ".yml": true, ".json": true, ".jsonl": true, ".ndjson": true}
 
-// expand turns names into files, each once, in the order given and, within a directory or glob, by path.
-func expand(names []string, recursive bool, out *emitter) []string {
+// findFiles turns names into files, each once, in the order given and, within a directory or glob, by path.
+func findFiles(names []string, recursive bool, out *emitter) []string {
 	x := expansion{recursive: recursive, out: out, seen: map[string]bool{}}
 	for _, name := range names {
 		x.name(name)

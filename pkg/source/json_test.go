@@ -181,15 +181,15 @@ func TestBrokenJSON(t *testing.T) {
 	runReadCases(t, []readCase{{
 		name: "a broken line among lines",
 		in:   a + "\n{\"apiVersion\":\"v1\",\"kind\":}\n" + b,
-		want: "f:1 " + wantA + "problem f:2: invalid JSON: expected a value, found '}'; the object that begins at line 2 is not read\nf:3 " + wantB,
+		want: "f:1 " + wantA + "problem f:2: invalid JSON: expected a value, found '}'; the object at line 2 is not read\nf:3 " + wantB,
 	}, {
 		name: "a string without its closing quote",
 		in:   "{\"apiVersion\":\"v1\",\"kind\":\"Job}\n" + b,
-		want: "problem f:1: invalid JSON: a string has no closing quote on its line; the object that begins at line 1 is not read\nf:2 " + wantB,
+		want: "problem f:1: invalid JSON: a string has no closing quote on its line; the object at line 1 is not read\nf:2 " + wantB,
 	}, {
 		name: "an object without its closing brace",
 		in:   "{\"apiVersion\":\"v1\",\"spec\":{\"a\":1}\n" + b + "\n" + a,
-		want: "problem f:2: invalid JSON: expected ',' or '}', found '{'; the object that begins at line 1 is not read\nf:2 " + wantB + "f:3 " + wantA,
+		want: "problem f:2: invalid JSON: expected ',' or '}', found '{'; the object at line 1 is not read\nf:2 " + wantB + "f:3 " + wantA,
 	}, {
 		name: "a broken item of a printed list, and the items behind it",
 		in: `{
@@ -212,23 +212,23 @@ func TestBrokenJSON(t *testing.T) {
 }
 `,
 		want: `
-problem f:8: invalid JSON: expected a value, found "01"; the object that begins at line 4 is not read
-problem f:13: invalid JSON: expected ',' or '}', found '"'; the object that begins at line 11 is not read
+problem f:8: invalid JSON: expected a value, found "01"; lines 4 to 10 are not read
+problem f:13: invalid JSON: expected ',' or '}', found '"'; lines 11 to 14 are not read
 f:15 v1/A {"apiVersion":"v1","kind":"A"}
 `,
 	}, {
 		name: "the last item of a printed list lacks a brace",
 		in:   "{\n  \"apiVersion\": \"v1\",\n  \"items\": [\n    " + a + ",\n    {\n      \"spec\": {\n        \"a\": 1\n    }\n  ],\n  \"kind\": \"List\"\n}\n" + b,
-		want: "f:4 " + wantA + "problem f:9: invalid JSON: expected ',' or '}', found ']'; the object that begins at line 5 is not read\nf:12 " + wantB,
+		want: "f:4 " + wantA + "problem f:9: invalid JSON: expected ',' or '}', found ']'; lines 5 to 8 are not read\nf:12 " + wantB,
 	}, {
 		name: "a broken item of a list on one line",
 		in:   `{"apiVersion":"v1","kind":"List","items":[{"x":[1,]},` + a + `,{"x":tru},` + b + `]}`,
-		want: "problem f:1: invalid JSON: expected a value, found ']'; the object that begins at line 1 is not read\nf:1 " + wantA +
-			"problem f:1: invalid JSON: expected a value, found \"tru\"; the object that begins at line 1 is not read\nf:1 " + wantB,
+		want: "problem f:1: invalid JSON: expected a value, found ']'; the object at line 1 is not read\nf:1 " + wantA +
+			"problem f:1: invalid JSON: expected a value, found \"tru\"; the object at line 1 is not read\nf:1 " + wantB,
 	}, {
 		name: "where nothing tells the next item, the rest is given up and said so",
 		in:   `{"apiVersion":"v1","kind":"List","items":[` + a + `,{"x":[1},` + b + `]}`,
-		want: "f:1 " + wantA + "problem f:1: invalid JSON: expected ',' or the end of the object or list, found '}'; nothing after this line of the file is read\n",
+		want: "f:1 " + wantA + "problem f:1: invalid JSON: expected ',' or ']', found '}'; nothing after this line of the file is read\n",
 	}, {
 		name: "a comma too few, a comma too many",
 		in:   `[` + a + b + `,]`,
@@ -244,31 +244,31 @@ f:15 v1/A {"apiVersion":"v1","kind":"A"}
 	}, {
 		name: "words between objects",
 		in:   a + "\nError from server\n" + b + "\n",
-		want: "f:1 " + wantA + "problem f:2: invalid JSON: expected a value, found \"Error\"; the object that begins at line 2 is not read\nf:3 " + wantB,
+		want: "f:1 " + wantA + "problem f:2: invalid JSON: expected a value, found \"Error\"; the object at line 2 is not read\nf:3 " + wantB,
 	}, {
 		name: "the rest of a list is broken behind its items",
 		in:   "{\"items\":[{\"metadata\":{}}],\"apiVersion\":\"v1\",\"kind\":\"PodList\",,}\n" + a,
 		want: "f:1 v1/Pod {\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{}}\n" +
-			"problem f:1: invalid JSON: expected a quoted key, found ','; the object that begins at line 1 is not read\nf:2 " + wantA,
+			"problem f:1: invalid JSON: expected a quoted key, found ','; the object at line 1 is not read\nf:2 " + wantA,
 	}, {
 		name: "bytes that are no text",
 		in:   "{\"apiVersion\":\"v1\",\"kind\":\"A\",\n\"x\":\"\xff\"}\n{\"apiVersion\":\"v1\",\"kind\":\"A\",\"x\":\x00}\n{\"apiVersion\":\"v1\",\"kind\":\"A\",\"x\":\"\x00\"}\n" + b,
 		want: `
 problem f:2: A is not valid UTF-8 and is not read
-problem f:3: invalid JSON: expected a value, found "\x00"; the object that begins at line 3 is not read
-problem f:4: invalid JSON: a string holds a NUL byte, which must be escaped; the object that begins at line 4 is not read
+problem f:3: invalid JSON: expected a value, found "\x00"; the object at line 3 is not read
+problem f:4: invalid JSON: a string holds a NUL byte, which must be escaped; the object at line 4 is not read
 f:5 ` + wantB,
 	}, {
 		name: "escapes that do not exist",
 		in:   "{\"x\":\"\\q\"}\n{\"x\":\"\\u12g4\"}\n" + a,
 		want: `
-problem f:1: invalid JSON: a string holds the unknown escape \q; the object that begins at line 1 is not read
-problem f:2: invalid JSON: \u needs four hexadecimal digits; the object that begins at line 2 is not read
+problem f:1: invalid JSON: a string holds the unknown escape \q; the object at line 1 is not read
+problem f:2: invalid JSON: \u needs four hexadecimal digits; the object at line 2 is not read
 f:3 ` + wantA,
 	}, {
 		name: "nesting without end",
 		in:   `{"x":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + "}\n" + a,
-		want: "problem f:1: nested deeper than 10000 levels; the object that begins at line 1 is not read\nf:2 " + wantA,
+		want: "problem f:1: nested deeper than 10000 levels; the object at line 1 is not read\nf:2 " + wantA,
 	}, {
 		name: "files in another form",
 		in:   "\xff\xfea\x00",

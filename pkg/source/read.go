@@ -27,7 +27,7 @@ type Options struct {
 func Read(ctx context.Context, opts Options, sink Sink) error {
 	out := &emitter{ctx: ctx, sink: sink, seq: opts.FirstSeq}
 	places := &placeCache{}
-	for _, f := range expand(opts.Filenames, opts.Recursive, out) {
+	for _, f := range findFiles(opts.Filenames, opts.Recursive, out) {
 		if ctx.Err() != nil {
 			break
 		}
@@ -36,12 +36,12 @@ func Read(ctx context.Context, opts Options, sink Sink) error {
 	return ctx.Err()
 }
 
-// ReadBytes reads data as if it were the content of a file called name. The origins of the
-// documents refer to data, which must not change.
-func ReadBytes(ctx context.Context, name string, data []byte, sink Sink) error {
+// ReadBytes reads text as if it were the content of a file called name. The origins of the
+// documents refer to it, so that it must not change.
+func ReadBytes(ctx context.Context, name string, text []byte, sink Sink) error {
 	out := &emitter{ctx: ctx, sink: sink}
-	in := &input{name: name, backing: heldBytes(data), out: out, places: &placeCache{}}
-	in.read(bytes.NewReader(data))
+	in := &input{name: name, backing: heldBytes(text), out: out, places: &placeCache{}}
+	in.read(bytes.NewReader(text))
 	return ctx.Err()
 }
 

@@ -23,9 +23,9 @@ func (r *jsonReader) recover(o *object, err error) {
 		return
 	}
 	ok := r.resync(o)
+	c, _ := w.next()
 	if l := r.top(); l != nil {
 		// What was found is an element, the end of the list, or stands behind an element.
-		c, _ := w.next()
 		l.comma = c != '{'
 	}
 	if !ok {
@@ -34,7 +34,15 @@ func (r *jsonReader) recover(o *object, err error) {
 		r.dropLists()
 		return
 	}
-	r.out.problem(r.place.line(r, bad), fmt.Sprintf("%s; the object that begins at line %d is not read", err, r.place.line(r, o.line)))
+	first, last := r.place.line(r, o.line), r.place.line(r, w.line(w.pos))
+	if w.indent(w.pos) >= 0 {
+		last--
+	}
+	lost := fmt.Sprintf("the object at line %d is not read", first)
+	if last > first {
+		lost = fmt.Sprintf("lines %d to %d are not read", first, last)
+	}
+	r.out.problem(r.place.line(r, bad), err.Error()+"; "+lost)
 }
 
 // dropLists gives up the open lists without another word.

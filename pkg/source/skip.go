@@ -60,40 +60,78 @@ func (w *window) next() (byte, bool) {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\r' || c == '\t' }
 
-// What may come next inside a value, and how an error calls it.
+// state is what may come next inside a value.
+type state uint8
+
 const (
-	wantValue = iota
-	wantItemOrEnd
-	wantKey
-	wantKeyOrEnd
-	wantColon
-	wantCommaOrEnd
+	refused  state = iota
+	value          // the value that is skipped
+	firstKey       // after '{'
+	key            // after ',' in an object
+	colon
+	member // after ':'
+	memberEnd
+	firstItem // after '['
+	item      // after ',' in a list
+	itemEnd
+	states
 )
 
-var wantNames = [...]string{
-	wantValue: "a value", wantItemOrEnd: "a value or ']'", wantKey: "a quoted key",
-	wantKeyOrEnd: "a quoted key or '}'", wantColon: "':'", wantCommaOrEnd: "',' or the end of the object or list",
+// stateNames tell in an error what was expected.
+var stateNames = [states]string{
+	value: "a value", firstKey: "a quoted key or '}'", key: "a quoted key", colon: "':'", member: "a value",
+	memberEnd: "',' or '}'", firstItem: "a value or ']'", item: "a value", itemEnd: "',' or ']'",
 }
 
-// nesting remembers which open containers are objects, one bit each.
+// class is what a byte begins.
+type class uint8
+
+const (
+	word class = iota // a number, true, false, null, or nonsense
+	quote
+	comma
+	colonMark
+	openBrace
+	openBracket
+	closeBrace
+	closeBracket
+	classes
+)
+
+var classOf = [256]class{'"': quote, ',': comma, ':': colonMark, '{': openBrace, '[': openBracket, '}': closeBrace, ']': closeBracket}
+
+// after is the state behind a token, for tokens that may stand in a state. Behind a closing bracket it depends
+// on what is around the container: the table says memberEnd only to allow it.
+var after = [states][classes]state{
+	value:     {word: value, quote: value, openBrace: firstKey, openBracket: firstItem},
+	firstKey:  {quote: colon, closeBrace: memberEnd},
+	key:       {quote: colon},
+	colon:     {colonMark: member},
+	member:    {word: memberEnd, quote: memberEnd, openBrace: firstKey, openBracket: firstItem},
+	memberEnd: {comma: key, closeBrace: memberEnd},
+	firstItem: {word: itemEnd, quote: itemEnd, openBrace: firstKey, openBracket: firstItem, closeBracket: memberEnd},
+	item:      {word: itemEnd, quote: itemEnd, openBrace: firstKey, openBracket: firstItem},
+	itemEnd:   {comma: item, closeBracket: memberEnd},
+}
+
+// nesting remembers which open containers stand in an object, one bit each.
 type nesting [maxDepth/64 + 1]uint64
 
-func (n *nesting) set(depth int, object bool) {
+func (n *nesting) set(depth int, inObject bool) {
 	bit := uint64(1) << (depth & 63)
-	if object {
+	if inObject {
 		n[depth>>6] |= bit
 	} else {
 		n[depth>>6] &^= bit
 	}
 }
 
-func (n *nesting) object(depth int) bool { return n[depth>>6]>>(depth&63)&1 != 0 }
+func (n *nesting) inObject(depth int) bool { return n[depth>>6]>>(depth&63)&1 != 0 }
 
 // skipValue moves pos behind the JSON value at pos and checks that it is well-formed.
 // It does not recurse. After an error pos stands at the offending byte.
 func (w *window) skipValue() error {
-	open := &w.open
-	depth, object, state := 0, false, wantValue
+	depth, at := 0, value
 	b, i := w.buf, w.pos
 	for {
 		for i < len(b) && isSpace(b[i]) {
@@ -103,99 +141,61 @@ func (w *window) skipValue() error {
 			}
 		}
 		if i == len(b) {
-			w.pos = i
-			if !w.fill() {
+			if w.pos = i; !w.fill() {
 				return errEnd
 			}
 			b, i = w.buf, w.pos
 			continue
 		}
-		switch c := b[i]; c {
-		case '"':
-			switch state {
-			case wantKey, wantKeyOrEnd:
-				state = wantColon
-			case wantValue, wantItemOrEnd:
-				state = wantCommaOrEnd
-			default:
-				return w.stop(i, state)
-			}
+		token := classOf[b[i]]
+		next := after[at][token]
+		if next == refused {
+			w.pos = i
+			return w.unexpected(stateNames[at])
+		}
+		switch token {
+		case quote:
 			if end := plainString(b, i+1); end < len(b) && b[end] == '"' {
 				i = end + 1
-			} else {
-				w.pos = i
-				if err := w.skipString(); err != nil {
-					return err
-				}
-				b, i = w.buf, w.pos
+				break
 			}
-			if state == wantColon && i < len(b) && b[i] == ':' {
-				i++
-				state = wantValue
-				continue
+			w.pos = i
+			if err := w.skipString(); err != nil {
+				return err
 			}
-		case ',':
-			if state != wantCommaOrEnd {
-				return w.stop(i, state)
-			}
-			i++
-			state = wantValue
-			if object {
-				state = wantKey
-			}
-			continue
-		case ':':
-			if state != wantColon {
-				return w.stop(i, state)
-			}
-			i++
-			state = wantValue
-			continue
-		case '{', '[':
-			if state != wantValue && state != wantItemOrEnd {
-				return w.stop(i, state)
-			}
-			if depth == maxDepth {
-				w.pos = i
-				return &syntaxError{fmt.Sprintf("nested deeper than %d levels", maxDepth)}
-			}
-			open.set(depth, object)
-			depth++
-			i++
-			object, state = c == '{', wantItemOrEnd
-			if object {
-				state = wantKeyOrEnd
-			}
-			continue
-		case '}', ']':
-			if object != (c == '}') || depth == 0 || state != wantCommaOrEnd && state != wantKeyOrEnd && state != wantItemOrEnd {
-				return w.stop(i, state)
-			}
-			i++
-			depth--
-			object, state = open.object(depth), wantCommaOrEnd
-		default:
-			if state != wantValue && state != wantItemOrEnd {
-				return w.stop(i, state)
-			}
+			b, i = w.buf, w.pos
+		case word:
 			w.pos = i
 			if err := w.skipWord(); err != nil {
 				return err
 			}
 			b, i = w.buf, w.pos
-			state = wantCommaOrEnd
+		case openBrace, openBracket:
+			if depth == maxDepth {
+				w.pos = i
+				return &syntaxError{fmt.Sprintf("nested deeper than %d levels", maxDepth)}
+			}
+			w.open.set(depth, at == member)
+			depth++
+			i++
+		case closeBrace, closeBracket:
+			i++
+			if depth--; !w.open.inObject(depth) {
+				next = itemEnd
+			}
+		default:
+			i++
 		}
 		if depth == 0 {
 			w.pos = i
 			return nil
 		}
+		if next == colon && i < len(b) && b[i] == ':' {
+			i++
+			next = member
+		}
+		at = next
 	}
-}
-
-// stop is the error for a byte that is not what the state wants.
-func (w *window) stop(at, state int) error {
-	w.pos = at
-	return w.unexpected(wantNames[state])
 }
 
 const (

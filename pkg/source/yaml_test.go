@@ -126,13 +126,18 @@ func TestYAMLBombs(t *testing.T) {
 		laughs += fmt.Sprintf("a%d: &a%d [%s]\n", i, i, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d,", i-1), 10), ","))
 	}
 	longString := "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a,", 5000) + "]\n"
+	deep := "a0: &a0 1\n"
+	for i := 1; i < 10; i++ {
+		deep += fmt.Sprintf("a%d: &a%d %s*a%d %s\n", i, i, strings.Repeat("[", 2000), i-1, strings.Repeat("]", 2000))
+	}
 	cases := []struct{ name, in, want string }{
+		{"depth by aliases", deep, "problem f:1: nested deeper than 10000 levels"},
 		{"a billion laughs", laughs, "problem f:1: the aliases of the document stand for more than 64 MiB of text"},
 		{"one long string many times", longString, "problem f:1: the aliases of the document stand for more than 64 MiB of text"},
 		{"deep flow nesting", "a: " + strings.Repeat("[", 1<<20), "problem f:1: not valid YAML: exceeded max depth of 10000"},
 		{"deep block nesting", strings.Repeat("- ", 1<<20), "problem f:1: not valid YAML: exceeded max depth of 10000"},
 		{"100 MB on one line", "a: " + strings.Repeat("x", 100<<20), "problem f:1: YAML of more than 64 MiB in one object is not read"},
-		{"60 MB of tiny values", "a: [" + strings.Repeat("1,", 30<<20) + "1]", "problem f:1: YAML with more than 4194304 values in one object is not read"},
+		{"60 MB of tiny values", "a: [" + strings.Repeat("1,", 30<<20) + "1]", "problem f:1: YAML with more than 2097152 values in one object is not read"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ const (
 	// maxYAML is the largest YAML text parsed at once, and maxNodes the most values in it: a parsed
 	// value takes a hundred times the memory of its text.
 	maxYAML  = 64 << 20
-	maxNodes = 4 << 20
+	maxNodes = 2 << 20
 	// maxExpanded bounds the text that the aliases of a document may stand for.
 	maxExpanded = 64 << 20
 )
@@ -66,7 +66,7 @@ func toJSON(text []byte) (converted []byte, err error) {
 	if err := checkAliases(text); err != nil {
 		return nil, err
 	}
-	return yaml.YAMLToJSON(text)
+	return yaml.YAMLToJSON(quoteShortBools(text))
 }
 
 // nodesAtMost is an upper bound of the number of values in YAML text: each stands behind one of these bytes.
@@ -78,8 +78,8 @@ func nodesAtMost(text []byte) int {
 	return n
 }
 
-// checkAliases refuses a document whose aliases stand for more text than a document may have.
-// The YAML library bounds the number of values that aliases make, but not the size of their strings.
+// checkAliases refuses a document whose aliases stand for more text, or deeper nesting, than a document may have.
+// The YAML library bounds the number of values that aliases make, but neither the size of their strings nor the depth.
 func checkAliases(text []byte) error {
 	if bytes.IndexByte(text, '*') < 0 || bytes.IndexByte(text, '&') < 0 {
 		return nil
@@ -88,33 +88,34 @@ func checkAliases(text []byte) error {
 	if err := yamlv3.Unmarshal(text, &root); err != nil {
 		return err
 	}
-	sizes := map[*yamlv3.Node]int{}
-	if n := expandedSize(&root, sizes); n > maxExpanded {
+	switch whole := expand(&root, map[*yamlv3.Node]extent{}); {
+	case whole.size > maxExpanded:
 		return limitError(fmt.Sprintf("the aliases of the document stand for more than %d MiB of text", maxExpanded>>20))
+	case whole.depth > maxDepth:
+		return limitError(fmt.Sprintf("nested deeper than %d levels", maxDepth))
 	}
 	return nil
 }
 
-// expandedSize is the size of a value with its aliases resolved. It does not grow beyond maxExpanded+1.
-// An alias inside its own anchor counts as nothing: the YAML library refuses it.
-func expandedSize(n *yamlv3.Node, sizes map[*yamlv3.Node]int) int {
+// extent is what a value takes with its aliases resolved.
+type extent struct{ size, depth int }
+
+// expand measures a value. Its size does not grow beyond maxExpanded+1. An anchor stands before its aliases, so that
+// these find it measured; an alias inside its own anchor counts as nothing: the YAML library refuses it.
+func expand(n *yamlv3.Node, anchors map[*yamlv3.Node]extent) extent {
 	if n.Kind == yamlv3.AliasNode {
-		n = n.Alias
+		return anchors[n.Alias]
 	}
-	if size, ok := sizes[n]; ok {
-		return size
-	}
-	if n.Anchor != "" {
-		sizes[n] = 0
-	}
-	size := len(n.Value) + 8
+	whole := extent{size: len(n.Value) + 8}
 	for _, c := range n.Content {
-		size = min(size+expandedSize(c, sizes), maxExpanded+1)
+		part := expand(c, anchors)
+		whole.size = min(whole.size+part.size, maxExpanded+1)
+		whole.depth = max(whole.depth, part.depth+1)
 	}
 	if n.Anchor != "" {
-		sizes[n] = size
+		anchors[n] = whole
 	}
-	return size
+	return whole
 }
 
 var (
@@ -179,7 +180,7 @@ func openQuoteLine(text []byte, end int) int {
 }
 
 // maxSearched bounds the text in which the exact line of an error is searched.
-const maxSearched = 1 << 20
+const maxSearched = 256 << 10
 
 // breakingLine finds the line that makes the text fail with this reason: the text before it does not.
 func breakingLine(text []byte, reason string, told int) int {

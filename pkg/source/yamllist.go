@@ -34,8 +34,8 @@ func (y *yamlReader) list(doc chunk, s outline) bool {
 func splitItems(text []byte, at int) (items []chunk, end int, ok bool) {
 	ok, end = true, len(text)
 	indent, header := -1, true
-	lines(text[at:], func(line []byte, start, stop int) bool {
-		start, stop = at+start, at+stop
+	lines(text[at:], func(line []byte, start, _ int) bool {
+		start += at
 		if header {
 			header = false
 			return true

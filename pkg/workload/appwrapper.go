@@ -16,7 +16,7 @@ import (
 // appWrapperKind is AppWrapper: the pod sets of all wrapped objects, numbered through.
 var appWrapperKind = &kind{
 	GroupKind: cluster.AppWrapper, version: "v1beta2", framework: "workload.codeflare.dev/appwrapper",
-	podSets: appWrapperPodSets, suspended: appWrapperSuspended, ended: appWrapperEnded,
+	podSets: appWrapperPodSets, suspended: appWrapperSuspended, ended: appWrapperEnded, dropsClaims: true,
 }
 
 func appWrapperPodSets(_ *finder, o *cluster.Object) shape {

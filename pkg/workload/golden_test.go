@@ -149,11 +149,25 @@ func findIn(t *testing.T, name string, data []byte) []*Workload {
 	for _, p := range snap.Problems {
 		t.Errorf("%s", p)
 	}
-	cfg, err := kueueconf.Resolve(snap, kueueconf.Options{Version: "v0.19.2"})
+	return findAt(t, snap, "v0.19.2")
+}
+
+func findAt(t *testing.T, snap *cluster.Snapshot, version string) []*Workload {
+	t.Helper()
+	cfg, err := kueueconf.Resolve(snap, kueueconf.Options{Version: version})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Find(snap, cfg, Options{})
+}
+
+func findWith(t *testing.T, data []byte, version string) []*Workload {
+	t.Helper()
+	snap, err := cluster.FromBytes(context.Background(), "manifest.yaml", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return findAt(t, snap, version)
 }
 
 // TestClusterDumps: from a dump of the cluster every Workload is found once, with its owner, and every job

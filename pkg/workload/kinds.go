@@ -54,6 +54,8 @@ type kind struct {
 	waits func(*finder, *cluster.Object) *Reason
 	// refuse returns the webhook's objection to creating the object, or "".
 	refuse func(f *finder, o *cluster.Object, managed bool) string
+	// dropsClaims kinds lose the resource claims of their pods on the way to the Workload.
+	dropsClaims bool
 	// elastic kinds may use workload slices.
 	elastic bool
 	// replicas, for a kind with one Workload per replica, counts them.

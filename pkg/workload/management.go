@@ -26,14 +26,20 @@ func (v *verdict) say(r Reason) { v.reasons = append(v.reasons, r) }
 
 func settled(state State, r Reason) verdict { return verdict{state: state, reasons: []Reason{r}} }
 
+// labelled gives a verdict the queue of the object's label, which Kueue does not look at in this case.
+func (v verdict) labelled(o *cluster.Object) verdict {
+	v.queue = o.Meta.Labels[queueLabel]
+	return v
+}
+
 // decide applies Kueue's rules to one object that has no Workload object, in the order Kueue asks.
 // Pods have rules of their own (decidePod).
 func (f *finder) decide(k *kind, o *cluster.Object) verdict {
 	if !f.enabled(k) {
-		return settled(Unmanaged, f.frameworkDisabled(k, o))
+		return settled(Unmanaged, f.frameworkDisabled(k, o)).labelled(o)
 	}
 	if o.Meta.DeletionTimestamp != nil {
-		return settled(Unmanaged, reason(BeingDeleted, "It is being deleted.", o, deletionPath))
+		return settled(Unmanaged, reason(BeingDeleted, "It is being deleted.", o, deletionPath)).labelled(o)
 	}
 	queue, defaulted, known := f.queueOf(o)
 	if k.skip != nil {
@@ -60,8 +66,7 @@ func (f *finder) decide(k *kind, o *cluster.Object) verdict {
 	case !known:
 		return f.namespaceMissing(v, o)
 	case queue == "" && !f.managesUnlabelled():
-		v.state = Unmanaged
-		v.say(reason(NoQueueName, "It has no label "+queueLabel+" and Kueue manages only labelled jobs (manageJobsWithoutQueueName is false).", o, queueLabelPath))
+		f.noQueue(o, &v, Unmanaged)
 		return v
 	case !a.missing.IsZero():
 		v.state, v.missing = Undetermined, []string{a.missing.Kind}
@@ -82,6 +87,15 @@ func (f *finder) frameworkDisabled(k *kind, o *cluster.Object) Reason {
 	}
 	return reason(FrameworkDisabled, fmt.Sprintf("Framework %s is not in the configuration's integrations.frameworks: Kueue does not look at %s objects.",
 		k.framework, k.Kind), o, "")
+}
+
+func (f *finder) noQueue(o *cluster.Object, v *verdict, state State) {
+	text := "It has no label " + queueLabel + " and Kueue manages only labelled jobs (manageJobsWithoutQueueName is false)."
+	if f.snap.Get(cluster.LocalQueue, o.Ref.Namespace, defaultQueue) != nil {
+		text += " LocalQueue " + defaultQueue + " of its namespace gives the label only to objects that are created after it."
+	}
+	v.state = state
+	v.say(reason(NoQueueName, text, o, queueLabelPath))
 }
 
 func (f *finder) namespaceMissing(v verdict, o *cluster.Object) verdict {

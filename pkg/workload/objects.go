@@ -150,6 +150,11 @@ func (f *finder) noteOwner(w *Workload) {
 		return
 	}
 	f.ownedRefs[w.OwnerRef] = true
+	k := f.kindOf(w.OwnerRef.GroupKind())
+	if k != nil && k.replicas != nil && w.Index < 0 {
+		// Older versions did not write the index down.
+		w.Index = f.jobNamed(w.Namespace, w.Name).index
+	}
 	for _, o := range append(slices.Clone(w.Members), w.Owner) {
 		if o == nil {
 			continue
@@ -159,7 +164,7 @@ func (f *finder) noteOwner(w *Workload) {
 		}
 		f.owned[o][w.Index] = true
 	}
-	if k := f.kindOf(w.OwnerRef.GroupKind()); k != nil && k.care != byPod && w.Owner != nil {
+	if k != nil && k.dropsClaims && w.Owner != nil {
 		w.LostClaims = k.podSets(f, w.Owner).lostClaims
 	}
 }

@@ -65,11 +65,11 @@ func podSetOf(o *cluster.Object) PodSet {
 // decidePod: the webhook decides at creation, and marks what Kueue shall look after. Stored pods show what it decided.
 func (f *finder) decidePod(k *kind, o *cluster.Object) verdict {
 	if !f.enabled(k) {
-		return settled(Unmanaged, f.frameworkDisabled(k, o))
+		return settled(Unmanaged, f.frameworkDisabled(k, o)).labelled(o)
 	}
 	grouped := f.groupOf(o) != ""
 	if o.Meta.DeletionTimestamp != nil && !grouped {
-		return settled(Unmanaged, reason(BeingDeleted, "It is being deleted.", o, deletionPath))
+		return settled(Unmanaged, reason(BeingDeleted, "It is being deleted.", o, deletionPath)).labelled(o)
 	}
 	queue, defaulted, known := f.queueOf(o)
 	if message := f.refusal(k, o, queue); message != "" {
@@ -149,11 +149,6 @@ func (f *finder) newPod(o *cluster.Object, v *verdict, queueKnown bool) bool {
 		return false
 	}
 	return true
-}
-
-func (f *finder) noQueue(o *cluster.Object, v *verdict, state State) {
-	v.state = state
-	v.say(reason(NoQueueName, "It has no label "+queueLabel+" and Kueue manages only labelled jobs (manageJobsWithoutQueueName is false).", o, queueLabelPath))
 }
 
 // markedPod reads from a stored pod (or one made from a marked template) whether the webhook took it.

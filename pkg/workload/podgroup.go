@@ -40,7 +40,7 @@ func (f *finder) fromGroup(k *kind, ref cluster.Ref, members []*cluster.Object) 
 	w.Name = cmp.Or(f.prebuilt(first), ref.Name)
 	var defaulted bool
 	w.Queue, defaulted, _ = f.queueOf(first)
-	v := verdict{}
+	v := verdict{queue: w.Queue}
 	f.explainQueue(k, first, &v, defaulted)
 	w.Reasons = v.reasons
 	f.composeGroup(w, first)

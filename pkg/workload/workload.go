@@ -30,6 +30,10 @@ const (
 	Undetermined State = "Undetermined"
 )
 
+// MakesWorkload tells that Kueue has made a Workload for the job itself, or will. For Undetermined it is not known;
+// with every other state there is none to be charged.
+func (s State) MakesWorkload() bool { return s == Managed }
+
 // Workload is what Kueue queues and charges as one unit.
 type Workload struct {
 	// Object is the Workload object and Record its record; nil when the input holds none
