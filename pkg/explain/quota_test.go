@@ -1,0 +1,228 @@
+package explain
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
+)
+
+const queues = `
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: lq, namespace: team-a}
+spec: {clusterQueue: alone}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: alone}
+spec:
+  resourceGroups:
+  - coveredResources: [cpu, gpu.memory]
+    flavors:
+    - name: a100
+      resources:
+      - {name: cpu, nominalQuota: 40}
+      - {name: gpu.memory, nominalQuota: 80Gi}
+status:
+  flavorsReservation:
+  - name: a100
+    resources:
+    - {name: cpu, total: "39500m", borrowed: "0"}
+    - {name: gpu.memory, total: 70Gi, borrowed: "0"}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: shares}
+spec:
+  cohortName: research
+  resourceGroups:
+  - coveredResources: [gpu.memory]
+    flavors:
+    - name: a100
+      resources: [{name: gpu.memory, nominalQuota: 80Gi, borrowingLimit: 8Gi}]
+status:
+  flavorsReservation:
+  - name: a100
+    resources: [{name: gpu.memory, total: 70Gi, borrowed: "0"}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: unread}
+spec:
+  resourceGroups:
+  - coveredResources: [gpu.memory]
+    flavors:
+    - name: a100
+      resources: [{name: gpu.memory, nominalQuota: 80Gi}]
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: held}
+spec:
+  stopPolicy: Hold
+`
+
+const gi = int64(1) << 30
+
+func explained(t *testing.T, queue string, total charge.Amounts) *Explanation {
+	t.Helper()
+	snap, err := cluster.FromBytes(context.Background(), "queues.yaml", []byte(queues))
+	if err != nil || len(snap.Problems) > 0 {
+		t.Fatal(err, snap.Problems)
+	}
+	w := &workload.Workload{Namespace: "team-a", Name: "w", Queue: "lq", State: workload.Managed, Index: -1}
+	return New(snap, &kueueconf.Config{}).Explain(&charge.Charge{Workload: w, ClusterQueue: queue, Verdict: charge.Charged, Total: total})
+}
+
+func quotaStep(x *Explanation) Step {
+	for _, s := range x.Steps {
+		if s.Check == CheckQuota {
+			return s
+		}
+	}
+	return Step{}
+}
+
+func TestQuotaIsComparedAndNothingMoreIsClaimed(t *testing.T) {
+	limit := 8 * gi
+	cases := map[string]struct {
+		queue      string
+		total      charge.Amounts
+		want       []QuotaLine
+		wantResult Result
+		wantBound  int
+	}{
+		"fits a queue of its own": {
+			queue: "alone", total: charge.Amounts{"cpu": 500, "gpu.memory": 10 * gi},
+			want: []QuotaLine{
+				{Resource: "cpu", Flavor: "a100", Requested: 500, Nominal: 40000, Used: 39500, UsedKnown: true, Free: 500},
+				{Resource: "gpu.memory", Flavor: "a100", Requested: 10 * gi, Nominal: 80 * gi, Used: 70 * gi, UsedKnown: true, Free: 10 * gi},
+			},
+			wantResult: Pass,
+		},
+		"one resource short in a queue of its own binds": {
+			queue: "alone", total: charge.Amounts{"cpu": 1000, "gpu.memory": 1},
+			want: []QuotaLine{
+				{Resource: "cpu", Flavor: "a100", Requested: 1000, Nominal: 40000, Used: 39500, UsedKnown: true, Free: 500, Short: 500},
+				{Resource: "gpu.memory", Flavor: "a100", Requested: 1, Nominal: 80 * gi, Used: 70 * gi, UsedKnown: true, Free: 10 * gi},
+			},
+			wantResult: Fail, wantBound: 1,
+		},
+		"short in a cohort is not known to bind": {
+			queue: "shares", total: charge.Amounts{"gpu.memory": 20 * gi},
+			want: []QuotaLine{
+				{Resource: "gpu.memory", Flavor: "a100", Requested: 20 * gi, Nominal: 80 * gi, Used: 70 * gi, UsedKnown: true, Free: 10 * gi, Short: 10 * gi, BorrowingLimit: &limit},
+			},
+			wantResult: Unclear,
+		},
+		"nominal quota in a cohort may be lent out": {
+			queue: "shares", total: charge.Amounts{"gpu.memory": gi},
+			want: []QuotaLine{
+				{Resource: "gpu.memory", Flavor: "a100", Requested: gi, Nominal: 80 * gi, Used: 70 * gi, UsedKnown: true, Free: 10 * gi, BorrowingLimit: &limit},
+			},
+			wantResult: Unclear,
+		},
+		"usage that is not in the input stays unknown": {
+			queue: "unread", total: charge.Amounts{"gpu.memory": gi},
+			want:       []QuotaLine{{Resource: "gpu.memory", Flavor: "a100", Requested: gi, Nominal: 80 * gi}},
+			wantResult: Unclear,
+		},
+		"more than the nominal quota is short whatever is used": {
+			queue: "unread", total: charge.Amounts{"gpu.memory": 100 * gi},
+			want:       []QuotaLine{{Resource: "gpu.memory", Flavor: "a100", Requested: 100 * gi, Nominal: 80 * gi, Short: 20 * gi}},
+			wantResult: Fail, wantBound: 1,
+		},
+		"a resource the queue does not cover": {
+			queue: "unread", total: charge.Amounts{"nvidia.com/gpu": 1},
+			want:       []QuotaLine{{Resource: "nvidia.com/gpu", Requested: 1}},
+			wantResult: Fail,
+		},
+		"nothing of a resource the queue does not cover is left out": {
+			queue: "unread", total: charge.Amounts{"nvidia.com/gpu": 0, "gpu.memory": gi},
+			want:       []QuotaLine{{Resource: "gpu.memory", Flavor: "a100", Requested: gi, Nominal: 80 * gi}},
+			wantResult: Unclear,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			x := explained(t, tc.queue, tc.total)
+			if diff := cmp.Diff(tc.want, x.Quota); diff != "" {
+				t.Errorf("quota (-want +got):\n%s", diff)
+			}
+			if got := quotaStep(x).Result; got != tc.wantResult {
+				t.Errorf("step %s, want %s (%s)", got, tc.wantResult, quotaStep(x).Detail)
+			}
+			if len(x.Binding) != tc.wantBound {
+				t.Errorf("%d binding constraints, want %d: %v", len(x.Binding), tc.wantBound, x.Binding)
+			}
+			if x.Predicted.State != Unknown {
+				t.Errorf("predicted %s, but nothing is predicted yet", x.Predicted.State)
+			}
+		})
+	}
+}
+
+func TestStepsNameWhatStopsAQueue(t *testing.T) {
+	cases := map[string]struct {
+		queue string
+		want  string
+	}{
+		"held":           {"held", "ClusterQueue held is stopped (spec.stopPolicy: Hold)"},
+		"does not exist": {"gone", "there is no ClusterQueue gone"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, s := range explained(t, tc.queue, charge.Amounts{"cpu": 1}).Steps {
+				if s.Check == "clusterQueue" && (s.Result != Fail || s.Detail != tc.want) {
+					t.Errorf("step is %s: %q, want fail: %q", s.Result, s.Detail, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestInconsistenciesNameAChargeThatWasFixedAtAdmission(t *testing.T) {
+	four := int32(4)
+	object := &kueue.Workload{Status: kueue.WorkloadStatus{Admission: &kueue.Admission{PodSetAssignments: []kueue.PodSetAssignment{{Name: "main", Count: &four}}}}}
+	c := &charge.Charge{
+		Workload: &workload.Workload{Object: object}, Verdict: charge.Charged,
+		PodSets:   []charge.PodSet{{Name: "main", Count: 8}},
+		Total:     charge.Amounts{"cpu": 8000, "gpu.memory": 80 * gi},
+		Published: map[corev1.ResourceName]string{"cpu": "8", "gpu.memory": "40Gi"},
+	}
+	want := []string{"it was admitted with 40Gi of gpu.memory, but the objects now give another charge: a charge is fixed at admission (pod set main was admitted with 4 pods and now has 8)"}
+	if diff := cmp.Diff(want, inconsistencies(&Explanation{Charge: c, Reported: Reported{State: Admitted}})); diff != "" {
+		t.Errorf("inconsistencies (-want +got):\n%s", diff)
+	}
+}
+
+func TestAbsurdQuantitiesSaturate(t *testing.T) {
+	cases := map[string]struct {
+		name corev1.ResourceName
+		in   string
+		want int64
+	}{
+		"cpu beyond milli units": {"cpu", "9223372036854775807", math.MaxInt64},
+		"cpu far below":          {"cpu", "-9223372036854775807", math.MinInt64},
+		"memory beyond int64":    {"memory", "100E", math.MaxInt64},
+		"cpu in fractions":       {"cpu", "1500m", 1500},
+		"a fraction is rounded":  {"slots", "1500m", 2},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := units(tc.name, resource.MustParse(tc.in)); got != tc.want {
+				t.Errorf("units(%s, %s) = %d, want %d", tc.name, tc.in, got, tc.want)
+			}
+		})
+	}
+}
