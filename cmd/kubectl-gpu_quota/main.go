@@ -1,0 +1,20 @@
+// Command kubectl-gpu_quota is a kubectl plugin (kubectl gpu-quota) that says what Kueue charges
+// workloads against GPU quota, and why.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cli"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return cli.Run(ctx, cli.ProcessEnv(), os.Args[1:])
+}

@@ -1,0 +1,138 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
+)
+
+// maxOwners bounds the way up a chain of owners, which may be a cycle in broken input.
+const maxOwners = 16
+
+// choose takes the workloads asked for, in their order. The error names the arguments nothing answers to.
+func choose(snap *cluster.Snapshot, all []*workload.Workload, o *options) ([]*workload.Workload, error) {
+	all = slices.DeleteFunc(slices.Clone(all), func(w *workload.Workload) bool {
+		return o.namespace != "" && w.Namespace != o.namespace || !labelled(w, o.labels)
+	})
+	if len(o.targets) == 0 {
+		return ownOnes(all), nil
+	}
+	wanted := map[*workload.Workload]bool{}
+	var missing []error
+	for _, t := range o.targets {
+		hits := ownOnes(answering(snap, all, t))
+		for _, w := range hits {
+			wanted[w] = true
+		}
+		if len(hits) == 0 && t.name != "" {
+			missing = append(missing, notFound(snap, t, o))
+		}
+	}
+	chosen := slices.DeleteFunc(all, func(w *workload.Workload) bool { return !wanted[w] })
+	return chosen, errors.Join(missing...)
+}
+
+// ownOnes leaves out the children of managed jobs, which are charged through these, unless there is nothing else.
+func ownOnes(all []*workload.Workload) []*workload.Workload {
+	own := slices.DeleteFunc(slices.Clone(all), func(w *workload.Workload) bool { return w.State == workload.Elsewhere })
+	if len(own) == 0 {
+		return all
+	}
+	return own
+}
+
+func labelled(w *workload.Workload, s labels.Selector) bool {
+	if s.Empty() {
+		return true
+	}
+	for _, o := range []*cluster.Object{w.Record, w.Owner} {
+		if o != nil && o.Meta != nil && s.Matches(labels.Set(o.Meta.Labels)) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(w.Members, func(o *cluster.Object) bool { return s.Matches(labels.Set(o.Meta.Labels)) })
+}
+
+// identity is an object without its version.
+type identity struct {
+	kind            schema.GroupKind
+	namespace, name string
+}
+
+func identityOf(r cluster.Ref) identity {
+	gk := r.GroupKind()
+	if gk.Kind == podGroup.Kind {
+		gk = podGroup
+	}
+	return identity{gk, r.Namespace, r.Name}
+}
+
+// answering finds the workloads of a target: those made of it, those made of an owner of it (a pod of a
+// job), and those made of what it owns (the pods of a deployment).
+func answering(snap *cluster.Snapshot, all []*workload.Workload, t target) []*workload.Workload {
+	above := map[identity]bool{}
+	for _, o := range snap.List(t.kind) {
+		if t.name == "" || o.Ref.Name == t.name {
+			for _, owner := range owners(snap, o) {
+				above[owner] = true
+			}
+		}
+	}
+	is := func(id identity) bool { return id.kind == t.kind && (t.name == "" || id.name == t.name) }
+	var out []*workload.Workload
+	for _, w := range all {
+		switch {
+		case is(identityOf(w.Ref())), is(identityOf(w.OwnerRef)):
+		case t.name != "" && above[identityOf(w.OwnerRef)]:
+		case slices.ContainsFunc(w.Members, func(o *cluster.Object) bool { return is(identityOf(o.Ref)) }):
+		case w.Owner != nil && slices.ContainsFunc(owners(snap, w.Owner), is):
+		default:
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// owners are the controllers above an object, nearest first.
+func owners(snap *cluster.Snapshot, o *cluster.Object) []identity {
+	var out []identity
+	for range maxOwners {
+		if o == nil || o.Meta == nil {
+			break
+		}
+		ref := metav1.GetControllerOfNoCopy(o.Meta)
+		if ref == nil {
+			break
+		}
+		id := identityOf(cluster.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: o.Ref.Namespace, Name: ref.Name})
+		out = append(out, id)
+		o = snap.Get(id.kind, id.namespace, id.name)
+	}
+	return out
+}
+
+func notFound(snap *cluster.Snapshot, t target, o *options) error {
+	where := "in the input"
+	if o.namespace != "" {
+		where = "in namespace " + o.namespace
+	}
+	if snap.Live {
+		where += " of the cluster"
+	}
+	if !o.labels.Empty() {
+		where += " with labels " + o.labels.String()
+	}
+	hint := ""
+	if why := snap.Coverage.WhyMissing(t.kind); why != "" && snap.Live {
+		hint = fmt.Sprintf(" (%s could not be read: %s)", t.kind, why)
+	}
+	return fmt.Errorf("%s not found %s%s", t, where, hint)
+}

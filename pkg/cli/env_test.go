@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"io"
+	"testing"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
+)
+
+func TestTheScreenFollowsTheTerminalAndTheUser(t *testing.T) {
+	cases := map[string]struct {
+		isTerminal bool
+		columns    int
+		color      string
+		env        map[string]string
+		want       report.Terminal
+	}{
+		"a terminal":                             {isTerminal: true, columns: 132, color: "auto", want: report.Terminal{Width: 132, Color: true}},
+		"a pipe":                                 {color: "auto", want: report.Terminal{}},
+		"a pipe, colour asked for":               {color: "always", want: report.Terminal{Color: true}},
+		"a terminal, colour turned off":          {isTerminal: true, columns: 80, color: "never", want: report.Terminal{Width: 80}},
+		"NO_COLOR":                               {isTerminal: true, columns: 80, color: "auto", env: map[string]string{"NO_COLOR": "1"}, want: report.Terminal{Width: 80}},
+		"an empty NO_COLOR says nothing":         {isTerminal: true, columns: 80, color: "auto", env: map[string]string{"NO_COLOR": ""}, want: report.Terminal{Width: 80, Color: true}},
+		"the flag wins over NO_COLOR":            {color: "always", env: map[string]string{"NO_COLOR": "1"}, want: report.Terminal{Color: true}},
+		"a dumb terminal":                        {isTerminal: true, columns: 80, color: "auto", env: map[string]string{"TERM": "dumb"}, want: report.Terminal{Width: 80}},
+		"a locale without UTF-8":                 {isTerminal: true, columns: 80, color: "never", env: map[string]string{"LANG": "C"}, want: report.Terminal{Width: 80, ASCII: true}},
+		"LC_ALL wins over LANG":                  {isTerminal: true, columns: 80, color: "never", env: map[string]string{"LANG": "C", "LC_ALL": "en_US.UTF-8"}, want: report.Terminal{Width: 80}},
+		"a pipe does not depend on the locale":   {color: "auto", env: map[string]string{"LANG": "C"}, want: report.Terminal{}},
+		"a terminal that does not tell its size": {isTerminal: true, color: "never", want: report.Terminal{}},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			env := Env{
+				Getenv:        func(key string) string { return tc.env[key] },
+				TerminalWidth: func(io.Writer) (int, bool) { return tc.columns, tc.isTerminal },
+			}
+			if got := env.terminal(tc.color); got != tc.want {
+				t.Errorf("terminal %+v, want %+v", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
+)
+
+// Titles of the flag groups in help.
+const (
+	inputGroup      = "Input"
+	selectionGroup  = "Selection"
+	kueueGroup      = "Kueue"
+	outputGroup     = "Output"
+	connectionGroup = "Connection"
+)
+
+// flags are the flags that charge and explain share, as given.
+type flags struct {
+	filenames, from []string
+	recursive       bool
+
+	allNamespaces bool
+	selector      string
+
+	kueueVersion, kueueConfig string
+	featureGates              []string
+
+	output, color string
+	strict        bool
+
+	config *genericclioptions.ConfigFlags
+}
+
+// options are validated flags and arguments.
+type options struct {
+	flags
+	// namespace is the only one looked at; empty means all.
+	namespace string
+	// laidNamespace is given to objects of -f that name none.
+	laidNamespace string
+	gates         map[string]bool
+	labels        labels.Selector
+	targets       []target
+	printer       report.Printer
+	// live tells to read the cluster.
+	live bool
+}
+
+func (f *flags) register(cmd *cobra.Command) {
+	f.config = genericclioptions.NewConfigFlags(true)
+	f.config.CacheDir, f.config.DisableCompression = nil, nil
+	connection := pflag.NewFlagSet(connectionGroup, pflag.ContinueOnError)
+	f.config.AddFlags(connection)
+
+	input := pflag.NewFlagSet(inputGroup, pflag.ContinueOnError)
+	input.StringArrayVarP(&f.filenames, "filename", "f", nil,
+		"file, directory, glob or - (standard input) with objects to lay over the cluster or the export; repeatable")
+	input.BoolVarP(&f.recursive, "recursive", "R", false, "read the directories of -f with everything below them")
+	input.StringArrayVar(&f.from, "from", nil,
+		"file, directory, glob or - with an export of the whole cluster, read instead of a live one; demo takes a small cluster that is built in; repeatable")
+	input.BoolVar(&f.strict, "strict", false, "exit with code 3 when a charge is unknown for lack of evidence")
+
+	selection := pflag.NewFlagSet(selectionGroup, pflag.ContinueOnError)
+	selection.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false,
+		"take the workloads of all namespaces; the default without a live cluster")
+	selection.StringVarP(&f.selector, "selector", "l", "", "take workloads with these labels, on the Workload or on its job")
+	if n := connection.Lookup("namespace"); n != nil {
+		n.Usage = "take the workloads of this namespace; the default with a live cluster is that of the kubeconfig context"
+	}
+
+	kueue := pflag.NewFlagSet(kueueGroup, pflag.ContinueOnError)
+	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.19.2 or main; the default is that of the manager's image")
+	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
+	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds it, in place of the one in the input")
+
+	output := pflag.NewFlagSet(outputGroup, pflag.ContinueOnError)
+	output.StringVarP(&f.output, "output", "o", "", "output format: "+strings.Join(report.Formats, ", "))
+	output.StringVar(&f.color, "color", "auto", "colour: auto (on a terminal, unless NO_COLOR is set), always or never")
+
+	addGroups(cmd, group{inputGroup, input}, group{selectionGroup, selection}, group{kueueGroup, kueue},
+		group{outputGroup, output}, group{connectionGroup, connection})
+	addGroups(cmd, group{selectionGroup, only(connection, "namespace")})
+	registerCompletions(cmd)
+}
+
+func only(set *pflag.FlagSet, name string) *pflag.FlagSet {
+	out := pflag.NewFlagSet(name, pflag.ContinueOnError)
+	if f := set.Lookup(name); f != nil {
+		out.AddFlag(f)
+	}
+	return out
+}
+
+// toOptions validates the flags and arguments.
+func (f *flags) toOptions(env Env, args []string) (*options, error) {
+	o := &options{flags: *f}
+	var err error
+	if o.targets, err = parseTargets(args); err != nil {
+		return nil, err
+	}
+	if o.labels, err = labels.Parse(f.selector); err != nil {
+		return nil, fmt.Errorf("--selector: %w", err)
+	}
+	if o.gates, err = kueueconf.ParseFeatureGates(strings.Join(f.featureGates, ",")); err != nil {
+		return nil, fmt.Errorf("--feature-gates: %w", err)
+	}
+	if !slices.Contains(colorModes, f.color) {
+		return nil, fmt.Errorf("--color must be one of %s, not %q", strings.Join(colorModes, ", "), f.color)
+	}
+	if err := f.checkInputs(); err != nil {
+		return nil, err
+	}
+	o.live = len(f.from) == 0
+	terminal := env.terminal(f.color)
+	if o.live {
+		terminal.Now = env.Now()
+	}
+	if o.printer, err = report.New(report.Options{Format: f.output, Terminal: terminal}); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+func (f *flags) checkInputs() error {
+	if f.allNamespaces && *f.config.Namespace != "" {
+		return fmt.Errorf("--all-namespaces and --namespace exclude each other")
+	}
+	stdin := 0
+	for _, name := range slices.Concat(f.filenames, f.from) {
+		switch name {
+		case "":
+			return fmt.Errorf("-f and --from need a file name")
+		case "-":
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return fmt.Errorf("standard input (-) can be read only once")
+	}
+	return nil
+}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+)
+
+// podGroup is no API kind: it names the pods of one pod group.
+var podGroup = schema.GroupKind{Kind: "PodGroup"}
+
+// target is a TYPE/NAME argument; Name is empty for all of the type.
+type target struct {
+	kind schema.GroupKind
+	name string
+}
+
+func (t target) String() string {
+	if t.name == "" {
+		return strings.ToLower(t.kind.Kind)
+	}
+	return strings.ToLower(t.kind.Kind) + "/" + t.name
+}
+
+// targetKinds are the kinds one can ask for, with their short names. Singular, plural and
+// kind.group work for all of them.
+var targetKinds = []struct {
+	kind  schema.GroupKind
+	short []string
+}{
+	{cluster.Workload, []string{"wl"}},
+	{cluster.Job, nil},
+	{cluster.JobSet, nil},
+	{cluster.Pod, []string{"po"}},
+	{podGroup, nil},
+	{cluster.Deployment, []string{"deploy"}},
+	{cluster.StatefulSet, []string{"sts"}},
+	{cluster.LeaderWorkerSet, []string{"lws"}},
+	{cluster.MPIJob, nil},
+	{cluster.PyTorchJob, nil},
+	{cluster.TFJob, nil},
+	{cluster.XGBoostJob, nil},
+	{cluster.PaddleJob, nil},
+	{cluster.JAXJob, nil},
+	{cluster.TrainJob, nil},
+	{cluster.RayCluster, nil},
+	{cluster.RayJob, nil},
+	{cluster.RayService, nil},
+	{cluster.AppWrapper, []string{"aw"}},
+	{cluster.SparkApplication, []string{"sparkapp"}},
+	{cluster.CronJob, []string{"cj"}},
+	{cluster.ReplicaSet, []string{"rs"}},
+}
+
+// typeNames maps every spelling of a type to its kind.
+func typeNames() map[string]schema.GroupKind {
+	out := map[string]schema.GroupKind{}
+	for _, t := range targetKinds {
+		lower := strings.ToLower(t.kind.Kind)
+		for _, name := range append([]string{lower, lower + "s"}, t.short...) {
+			out[name] = t.kind
+			if t.kind.Group != "" {
+				out[name+"."+t.kind.Group] = t.kind
+			}
+		}
+	}
+	return out
+}
+
+// parseTargets reads TYPE/NAME …, TYPE NAME … or TYPE.
+func parseTargets(args []string) ([]target, error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	names := typeNames()
+	if strings.Contains(args[0], "/") {
+		var out []target
+		for _, arg := range args {
+			kind, name, ok := strings.Cut(arg, "/")
+			if !ok || name == "" || strings.Contains(name, "/") {
+				return nil, fmt.Errorf("%q is not TYPE/NAME", arg)
+			}
+			gk, err := kindNamed(names, kind)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, target{gk, name})
+		}
+		return out, nil
+	}
+	gk, err := kindNamed(names, args[0])
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 1 {
+		return []target{{kind: gk}}, nil
+	}
+	var out []target
+	for _, name := range args[1:] {
+		if strings.Contains(name, "/") {
+			return nil, fmt.Errorf("%q follows the type %s, so it must be a name; write TYPE/NAME for all or TYPE NAME", name, args[0])
+		}
+		out = append(out, target{gk, name})
+	}
+	return out, nil
+}
+
+func kindNamed(names map[string]schema.GroupKind, text string) (schema.GroupKind, error) {
+	lower := strings.ToLower(text)
+	if gk, ok := names[lower]; ok {
+		return gk, nil
+	}
+	// kind.version.group, as kubectl prints it for some.
+	if kind, rest, ok := strings.Cut(lower, "."); ok {
+		if _, group, ok := strings.Cut(rest, "."); ok {
+			if gk, ok := names[kind+"."+group]; ok {
+				return gk, nil
+			}
+		}
+	}
+	return schema.GroupKind{}, fmt.Errorf("%q is not a type of workload; use one of %s", text, strings.Join(typeList(), ", "))
+}
+
+func typeList() []string {
+	out := map[string]bool{}
+	for _, t := range targetKinds {
+		out[strings.ToLower(t.kind.Kind)] = true
+	}
+	return slices.Sorted(maps.Keys(out))
+}
