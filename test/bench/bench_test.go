@@ -1,0 +1,128 @@
+package bench_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/bench"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/fleet"
+)
+
+func export(tb testing.TB, size fleet.Size) []byte {
+	tb.Helper()
+	var b bytes.Buffer
+	if err := fleet.Write(&b, size); err != nil {
+		tb.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestYardstickDecodesEveryObject keeps the yardstick honest: it must do all of the decoding.
+func TestYardstickDecodesEveryObject(t *testing.T) {
+	size := fleet.Size{Nodes: 2, GPUs: 2, Workloads: 5}
+	objects, err := bench.Decode(export(t, size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]int{}
+	for _, o := range objects {
+		kinds[fmt.Sprintf("%T", o)]++
+	}
+	for kind, want := range map[string]int{
+		"*v1.ResourceSlice": size.Nodes * (1 + size.GPUs),
+		"*v1.Job":           size.Workloads,
+		"*v1beta2.Workload": size.Workloads,
+		"*v1.ConfigMap":     1,
+	} {
+		if kinds[kind] != want {
+			t.Errorf("%d objects of type %s, want %d", kinds[kind], kind, want)
+		}
+	}
+}
+
+func TestYardstickRefusesKindsItWouldNotDecode(t *testing.T) {
+	_, err := bench.Decode([]byte(`{"items":[{"kind":"Pod"}]}`))
+	if err == nil {
+		t.Error("Decode skipped a kind it has no type for")
+	}
+}
+
+// TestPipelineChargesEveryWorkload keeps the benchmarks below honest: they must charge, not fail fast.
+func TestPipelineChargesEveryWorkload(t *testing.T) {
+	size := fleet.Size{Nodes: 2, GPUs: 2, Workloads: 9}
+	snap, err := bench.Load(file(t, size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	charges, err := bench.Charges(snap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := map[string]int64{}, map[string]int64{}
+	for _, c := range charges {
+		if c.Verdict == charge.Charged {
+			got[c.Workload.Namespace+"/"+c.Workload.OwnerRef.Name] = c.Total["gpu.memory"]
+		}
+	}
+	for _, c := range fleet.Expected(size) {
+		want[c.Namespace+"/"+c.Job] = c.GPUMemory
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("gpu.memory (-want +got):\n%s", diff)
+	}
+}
+
+func file(tb testing.TB, size fleet.Size) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "export.json")
+	if err := os.WriteFile(path, export(tb, size), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+func BenchmarkBareDecode(b *testing.B) {
+	input := export(b, fleet.Small)
+	b.SetBytes(int64(len(input)))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := bench.Decode(input); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkCharge reads and charges the same export: `charge` without its printing.
+func BenchmarkCharge(b *testing.B) {
+	path := file(b, fleet.Small)
+	b.ReportAllocs()
+	for b.Loop() {
+		snap, err := bench.Load(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := bench.Charges(snap); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkChargingAlone charges workloads of a snapshot that was read before.
+func BenchmarkChargingAlone(b *testing.B) {
+	snap, err := bench.Load(file(b, fleet.Small))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := bench.Charges(snap); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
