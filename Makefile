@@ -1,0 +1,90 @@
+# Everything here runs on a machine with Go, make and git.
+
+SHELL := /bin/sh
+GO ?= go
+BIN := bin
+PLUGIN := $(BIN)/kubectl-gpu_quota
+MODULE := github.com/gpu-quota/kubectl-gpu-quota
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+COMMIT ?= $(shell git rev-parse --verify -q HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -s -w -X $(MODULE)/pkg/cli.version=$(VERSION) -X $(MODULE)/pkg/cli.commit=$(COMMIT)
+
+# Every target builds alike, so that what one of them compiled serves the others.
+export CGO_ENABLED := 0
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
+
+# The linter is pinned here and nowhere else. It is fetched and built by the go command.
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+FUZZTIME ?= 10s
+RUNS ?= 5
+
+# testdata is left out of ./... by the go command, but holds the demo package.
+PACKAGES := ./... ./testdata/demo
+# Modules of their own, for tests with heavy dependencies.
+NESTED := $(patsubst %/go.mod,%,$(wildcard test/*/go.mod test/*/*/go.mod))
+
+.PHONY: help build demo test bench verify lint vet staticcheck gofmt imports nested fuzz update clean
+
+help: ## Say what can be made.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build the plugin into bin/.
+	@mkdir -p $(BIN)
+	$(GO) build -ldflags '$(LDFLAGS)' -o $(PLUGIN) ./cmd/kubectl-gpu_quota
+
+demo: build ## Show one explanation and one charge table of the embedded demo cluster.
+	@echo
+	@echo '$$ kubectl gpu-quota explain job/notebook -n team-a --from demo'
+	@$(PLUGIN) explain job/notebook -n team-a --from demo
+	@echo
+	@echo '$$ kubectl gpu-quota charge -A --from demo'
+	@$(PLUGIN) charge -A --from demo
+
+test: ## Run every test that needs no control plane.
+	@$(GO) test ./...
+
+bench: build ## Measure charge against a bare decode of the same export, and hold it to its limits.
+	@mkdir -p $(BIN)/bench
+	$(GO) build -o $(BIN)/bench/ ./test/fleet/cmd/fleetgen ./test/bench/cmd/...
+	$(BIN)/bench/fleetgen -nodes 64 -gpus 8 -workloads 200 -o $(BIN)/bench/64-nodes.json
+	$(BIN)/bench/fleetgen -nodes 1000 -gpus 8 -workloads 10000 -o $(BIN)/bench/1000-nodes.json
+	@$(BIN)/bench/measure -runs $(RUNS) -program $(PLUGIN) -yardstick $(BIN)/bench/baredecode -stages $(BIN)/bench/stages \
+		$(BIN)/bench/64-nodes.json $(BIN)/bench/1000-nodes.json
+
+verify: gofmt imports vet staticcheck nested ## Check form: gofmt, import direction, vet, staticcheck, nested modules.
+
+lint: verify
+
+gofmt:
+	@files=$$(gofmt -s -l cmd pkg test testdata) && \
+		if [ -n "$$files" ]; then echo "not formatted; run gofmt -s -w on:" >&2; echo "$$files" >&2; exit 1; fi
+
+imports:
+	@$(GO) test ./test/layering
+
+vet:
+	@$(GO) vet $(PACKAGES)
+
+staticcheck:
+	@$(GO) run $(STATICCHECK) $(PACKAGES)
+
+nested:
+	@for module in $(NESTED); do echo "build $$module"; (cd $$module && $(GO) build ./... && $(GO) vet ./...) || exit 1; done
+
+fuzz: ## Run every fuzz target for FUZZTIME (10s).
+	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' pkg cmd test); do \
+		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
+			echo "fuzz $$(dirname $$file) $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file) || exit 1; \
+		done; \
+	done
+
+update: ## Rewrite the golden files and the outputs in the documentation. Read the difference before you commit it.
+	@for package in $$(grep -rl --include='*_test.go' 'flag.Bool("update"' pkg cmd test | xargs -n 1 dirname | sort -u); do \
+		echo "update $$package"; $(GO) test ./$$package -update || exit 1; \
+	done
+
+clean: ## Remove what was built.
+	rm -rf $(BIN) dist
