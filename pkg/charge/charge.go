@@ -85,6 +85,22 @@ type Evidence struct {
 	Value string
 }
 
+// Subject names the object the fact is about.
+func (e Evidence) Subject() cluster.Ref {
+	if e.Object != nil {
+		return e.Object.Ref
+	}
+	return e.Ref
+}
+
+// ReadFrom is where the fact's object was read; nil when that is not known.
+func (e Evidence) ReadFrom() *source.Origin {
+	if e.Object != nil {
+		return e.Object.Origin
+	}
+	return e.Origin
+}
+
 // Problem is a reason for which Kueue refuses the workload, or for which its charge is unknown.
 type Problem struct {
 	// Code is stable, for example UnmappedDeviceClass.

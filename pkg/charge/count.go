@@ -140,6 +140,9 @@ func (r *run) chargeClasses(c podClaim, t *claimTemplate, g gates) {
 		return
 	}
 	for _, n := range t.counts {
+		if len(r.e.cfg.Counters(n.class)) > 0 {
+			r.gateMatters(kueueconf.KueueDRAIntegrationPartitionableDevices)
+		}
 		if g.counters && len(r.e.cfg.Counters(n.class)) > 0 || g.capacity && len(r.e.cfg.Capacities(n.class)) > 0 {
 			continue // the source paths charge it
 		}

@@ -110,7 +110,7 @@ func (r *run) needsDevicePath(g gates) bool {
 			}
 		}
 	}
-	if !g.extended {
+	if !g.extended && r.e.cfg.Uncertain[kueueconf.KueueDRAIntegrationExtendedResource] == "" {
 		return false
 	}
 	for i := range r.w.PodSets {
@@ -119,6 +119,7 @@ func (r *run) needsDevicePath(g gates) bool {
 			for k := range containers {
 				for name, q := range containers[k].Resources.Requests {
 					if !q.IsZero() && isExtended(name) && r.classBacked(name) {
+						r.gateMatters(kueueconf.KueueDRAIntegrationExtendedResource)
 						return true
 					}
 				}
@@ -126,6 +127,15 @@ func (r *run) needsDevicePath(g gates) bool {
 		}
 	}
 	return false
+}
+
+// gateMatters makes the charge unknown when the value of a gate that it depends on is not in the input.
+func (r *run) gateMatters(gate string) {
+	if why := r.e.cfg.Uncertain[gate]; why != "" {
+		r.unsure = true
+		r.missing(cluster.OpenShiftFeatureGate.Kind)
+		r.note(why)
+	}
 }
 
 // classBacked tells whether a DeviceClass declares the extended resource name. When DeviceClasses are

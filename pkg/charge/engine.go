@@ -77,6 +77,7 @@ func (e *Engine) Charge(w *workload.Workload) *Charge {
 		return r.out
 	}
 	r.missing(w.Missing...)
+	r.configurationRefused()
 	if !e.cfg.Found {
 		r.missing(cluster.KueueConfiguration.Kind)
 	}
@@ -155,7 +156,7 @@ func (r *run) verdict() {
 	refused, chance := false, r.w.State == workload.Undetermined
 	for _, p := range r.out.Problems {
 		switch {
-		case p.Code == CodeOrderDependent, p.Code != CodeQueueBlocked && !r.e.cfg.Found:
+		case p.Code == CodeOrderDependent, p.Code == CodeConfigurationRefused, p.Code != CodeQueueBlocked && !r.e.cfg.Found:
 			chance = true
 		default:
 			refused = true
@@ -166,6 +167,18 @@ func (r *run) verdict() {
 		r.out.Verdict = Inadmissible
 	case chance || len(r.out.Missing) > 0:
 		r.out.Verdict = Unknown
+	}
+}
+
+// configurationRefused tells that Kueue does not start with this configuration: then it decides nothing,
+// or what runs was configured otherwise.
+func (r *run) configurationRefused() {
+	if text := r.e.cfg.Refusal(); text != "" {
+		r.unsure = true
+		r.out.Problems = append(r.out.Problems, Problem{
+			Code: CodeConfigurationRefused, Message: "Kueue " + r.e.cfg.Version + " refuses to start with this configuration, so what it would charge is not known: " + text,
+			Evidence: []Evidence{r.configEvidence("", "")},
+		})
 	}
 }
 

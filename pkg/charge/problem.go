@@ -35,6 +35,7 @@ const (
 	CodeOrderDependent       = "OrderDependent"
 	CodeQueueBlocked         = "QueueBlocked"
 	CodeManagerPanics        = "ManagerPanics"
+	CodeConfigurationRefused = "ConfigurationRefused"
 )
 
 // maxConditionMessage is Kueue's limit for a condition's message, in bytes.

@@ -89,7 +89,8 @@ func (r *resolver) findKueueResource() {
 
 func fromConfigMap(o *cluster.Object) *configSource {
 	c := cluster.As[*corev1.ConfigMap](o)
-	return &configSource{data: []byte(c.Data[configKey]), ref: o.Ref, origin: o.Origin, from: o.Ref.String(), namespace: o.Ref.Namespace}
+	return &configSource{data: []byte(c.Data[configKey]), ref: o.Ref, from: o.Ref.String(), namespace: o.Ref.Namespace,
+		origin: o.Origin.Embedded(configField, c.Data[configKey])}
 }
 
 // findDocument picks the Configuration document that was given last.
@@ -146,7 +147,7 @@ func readConfigFile(path string, data []byte) (*configSource, error) {
 			Kind       string `json:"kind"`
 		}
 		headErr := yaml.Unmarshal(d.data, &head)
-		s := &configSource{data: d.data, origin: &source.Origin{File: path, Line: d.line}, from: "file " + path,
+		s := &configSource{data: d.data, origin: source.TextOrigin(path, d.line, string(d.data)), from: "file " + path,
 			ref: cluster.Ref{APIVersion: configapi.SchemeGroupVersion.String(), Kind: "Configuration"}}
 		switch {
 		case head.Kind == "Configuration", len(documents) == 1 && (headErr != nil || head.Kind == ""):
@@ -172,6 +173,7 @@ func (s *configSource) readConfigMap(data []byte) bool {
 		return false
 	}
 	s.data, s.namespace = []byte(text), c.Namespace
+	s.origin = s.origin.Embedded(configField, text)
 	s.ref = cluster.Ref{APIVersion: "v1", Kind: "ConfigMap", Namespace: c.Namespace, Name: c.Name}
 	return true
 }

@@ -14,6 +14,7 @@ import (
 
 const (
 	configKey          = "controller_manager_config.yaml"
+	configField        = `data["` + configKey + `"]`
 	upstreamNamespace  = "kueue-system"
 	openShiftNamespace = "openshift-kueue-operator"
 )

@@ -195,10 +195,7 @@ func hops(l charge.Line) []string {
 
 func firstPlace(facts []charge.Evidence) string {
 	for _, f := range facts {
-		if f.Object == nil {
-			continue
-		}
-		if file, line := place(f.Object.Origin, f.Path); file != "" {
+		if file, line := place(f.ReadFrom(), f.Path); file != "" {
 			return fmt.Sprintf("%s:%d", clean(file), line)
 		}
 	}

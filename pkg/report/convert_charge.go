@@ -17,7 +17,7 @@ func kueueOf(conf *kueueconf.Config) Kueue {
 	}
 	for _, p := range conf.Problems {
 		problem := ConfigProblem{Path: p.Path, Message: p.Message}
-		problem.File, problem.Line = place(p.Origin, "")
+		problem.File, problem.Line = place(p.Origin, p.Path)
 		k.Problems = append(k.Problems, problem)
 	}
 	if k.FeatureGates == nil {
@@ -100,11 +100,8 @@ func newReason(r workload.Reason) Reason {
 func evidence(facts []charge.Evidence) []Evidence {
 	out := make([]Evidence, 0, len(facts))
 	for _, f := range facts {
-		e := Evidence{Object: f.Ref, Path: f.Path, Value: f.Value}
-		if f.Object != nil {
-			e.Object = f.Object.Ref
-			e.File, e.Line = place(f.Object.Origin, f.Path)
-		}
+		e := Evidence{Object: f.Subject(), Path: f.Path, Value: f.Value}
+		e.File, e.Line = place(f.ReadFrom(), f.Path)
 		out = append(out, e)
 	}
 	return out

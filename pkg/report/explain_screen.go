@@ -143,12 +143,9 @@ func (d *Explanations) facts(s *Screen, facts []charge.Evidence) {
 	places := make([]string, len(facts))
 	column := 0
 	for i, f := range facts {
-		ref := f.Ref
-		if f.Object != nil {
-			ref = f.Object.Ref
-			if file, line := place(f.Object.Origin, f.Path); file != "" {
-				places[i] = fmt.Sprintf("%s:%d", clean(file), line)
-			}
+		ref := f.Subject()
+		if file, line := place(f.ReadFrom(), f.Path); file != "" {
+			places[i] = fmt.Sprintf("%s:%d", clean(file), line)
 		}
 		if places[i] == "" {
 			places[i] = clean(ref.String())

@@ -53,28 +53,36 @@ func TestYardstickRefusesKindsItWouldNotDecode(t *testing.T) {
 	}
 }
 
-// TestPipelineChargesEveryWorkload keeps the benchmarks below honest: they must charge, not fail fast.
-func TestPipelineChargesEveryWorkload(t *testing.T) {
-	size := fleet.Size{Nodes: 2, GPUs: 2, Workloads: 9}
-	snap, err := bench.Load(file(t, size))
-	if err != nil {
-		t.Fatal(err)
-	}
-	charges, err := bench.Charges(snap)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, want := map[string]int64{}, map[string]int64{}
-	for _, c := range charges {
-		if c.Verdict == charge.Charged {
-			got[c.Workload.Namespace+"/"+c.Workload.OwnerRef.Name] = c.Total["gpu.memory"]
-		}
-	}
-	for _, c := range fleet.Expected(size) {
-		want[c.Namespace+"/"+c.Job] = c.GPUMemory
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("gpu.memory (-want +got):\n%s", diff)
+// TestEveryWorkloadIsChargedAsExpected keeps the benchmarks below honest, and compares thousands of
+// charges with what the fleet was made to cost.
+func TestEveryWorkloadIsChargedAsExpected(t *testing.T) {
+	for name, size := range map[string]fleet.Size{
+		"one GPU":                       {Nodes: 1, GPUs: 1, Workloads: 3, Seed: 1},
+		"the measured fleet":            fleet.Small,
+		"more workloads than the quota": {Nodes: 4, GPUs: 8, Workloads: 2000, Seed: 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			snap, err := bench.Load(file(t, size))
+			if err != nil {
+				t.Fatal(err)
+			}
+			charges, err := bench.Charges(snap)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want := map[string]int64{}, map[string]int64{}
+			for _, c := range charges {
+				if c.Verdict == charge.Charged {
+					got[c.Workload.Namespace+"/"+c.Workload.OwnerRef.Name] = c.Total["gpu.memory"]
+				}
+			}
+			for _, c := range fleet.Expected(size) {
+				want[c.Namespace+"/"+c.Job] = c.GPUMemory
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("gpu.memory (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
