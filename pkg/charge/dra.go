@@ -52,17 +52,11 @@ func (r *run) devices() {
 // gates of the device path at their effective values.
 type gates struct{ dra, extended, counters, capacity bool }
 
-// gates reads the feature gates. Before 0.18 the path has other gate names and knows no sources.
+// gates reads the feature gates. Versions that do not know a gate have it off.
 func (e *Engine) gates() gates {
-	if !e.cfg.Behavior.DRAEnabledByDefault {
-		return gates{
-			dra:      e.cfg.Enabled(kueueconf.DynamicResourceAllocation),
-			extended: e.cfg.Enabled(kueueconf.DRAExtendedResources),
-		}
-	}
 	return gates{
-		dra:      e.cfg.Enabled(kueueconf.KueueDRAIntegration),
-		extended: e.cfg.Enabled(kueueconf.KueueDRAIntegrationExtendedResource),
+		dra:      e.cfg.DRA(),
+		extended: e.cfg.ExtendedResources(),
 		counters: e.cfg.Enabled(kueueconf.KueueDRAIntegrationPartitionableDevices),
 		capacity: e.cfg.Enabled(kueueconf.KueueDRAIntegrationConsumableCapacity),
 	}

@@ -19,12 +19,13 @@ import (
 // units, and multiplies by the number of pods. Extended resources taken over by a DeviceClass leave
 // the ordinary requests, also when a transformation produced them.
 func (r *run) merge() {
-	covered := r.coversPods()
+	covered := r.covered()
 	for i := range r.w.PodSets {
 		ps := &r.w.PodSets[i]
 		set := PodSet{Name: ps.Name, Count: int64(ps.Count), Reclaimable: int64(ps.Reclaimable), Totals: Amounts{}}
 		r.mergeSet(i, &set)
-		if covered {
+		// Only a queue that covers the resource `pods` charges for it.
+		if covered[corev1.ResourcePods] {
 			set.Lines = append(set.Lines, Line{
 				Resource: corev1.ResourcePods, PerPod: 1, Total: set.Count, Method: Requests,
 				Derivation: []string{"the queue covers pods: one per pod"},
@@ -37,6 +38,7 @@ func (r *run) merge() {
 		}
 		r.out.PodSets = append(r.out.PodSets, set)
 	}
+	r.noteUndeclared(covered)
 }
 
 // sum is one resource of one pod while it is put together.
@@ -142,18 +144,31 @@ func (r *run) unsureRequest(text string) {
 	r.chance(text, nil)
 }
 
-// coversPods tells whether the workload's ClusterQueue covers the resource `pods`; only then pods are charged.
-func (r *run) coversPods() bool {
+// covered lists the resources the workload's ClusterQueue covers; nil when the queue is not in the input.
+func (r *run) covered() map[corev1.ResourceName]bool {
 	cq, _, ok := cluster.Lookup[*kueue.ClusterQueue](r.e.snap, cluster.ClusterQueue, "", r.out.ClusterQueue)
 	if !ok {
-		return false
+		return nil
 	}
+	out := map[corev1.ResourceName]bool{}
 	for _, g := range cq.Spec.ResourceGroups {
-		if slices.Contains(g.CoveredResources, corev1.ResourcePods) {
-			return true
+		for _, name := range g.CoveredResources {
+			out[name] = true
 		}
 	}
-	return false
+	return out
+}
+
+// noteUndeclared tells which resources do not count against quota because the queue does not declare them.
+func (r *run) noteUndeclared(covered map[corev1.ResourceName]bool) {
+	if covered == nil || !r.e.cfg.IgnoresUndeclared() {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.out.Total)) {
+		if !covered[name] {
+			r.note(fmt.Sprintf("%s does not count against quota: ClusterQueue %s does not cover it, and quotaCheckStrategy is IgnoreUndeclared", name, r.out.ClusterQueue))
+		}
+	}
 }
 
 // ScaledTo is what a pod set costs with fewer pods, as partial admission computes it: the total divided

@@ -205,3 +205,23 @@ func formatFeatureGates(m map[string]bool) string {
 	}
 	return strings.Join(out, ",")
 }
+
+// chargeGates are the gates that a charge depends on directly.
+var chargeGates = []string{
+	DynamicResourceAllocation, DRAExtendedResources, KueueDRAIntegration, KueueDRAIntegrationExtendedResource,
+	KueueDRAIntegrationPartitionableDevices, KueueDRAIntegrationConsumableCapacity, KueueDRARejectWorkloadsWhenDRADisabled,
+	QuotaCheckStrategy, PartialAdmission, ReclaimablePods, UnadmittedWorkloadsObservability,
+}
+
+// NotableGates are the gates worth telling: those a charge depends on, and those that are not at the
+// release's default, at their effective values.
+func (c *Config) NotableGates() map[string]bool {
+	out := map[string]bool{}
+	defaults := gatesOf(c.Release).kueue
+	for name, on := range c.Gates {
+		if spec, known := defaults[name]; slices.Contains(chargeGates, name) || known && spec.on != on {
+			out[name] = on
+		}
+	}
+	return out
+}

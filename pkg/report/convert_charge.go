@@ -12,16 +12,13 @@ import (
 
 func kueueOf(conf *kueueconf.Config) Kueue {
 	k := Kueue{
-		Version: conf.Version, VersionSource: string(conf.VersionSource), FeatureGates: conf.Gates,
-		Configuration: conf.From, Assumptions: conf.Assumptions,
+		Version: conf.Version, VersionSource: string(conf.VersionSource), FeatureGates: conf.NotableGates(),
+		Configuration: conf.From, Assumptions: conf.Assumptions, Refusal: conf.Refusal(),
 	}
 	for _, p := range conf.Problems {
 		problem := ConfigProblem{Path: p.Path, Message: p.Message}
 		problem.File, problem.Line = place(p.Origin, p.Path)
 		k.Problems = append(k.Problems, problem)
-	}
-	if k.FeatureGates == nil {
-		k.FeatureGates = map[string]bool{}
 	}
 	return k
 }
@@ -77,7 +74,7 @@ func refs(w *workload.Workload) (object, owner *cluster.Ref) {
 }
 
 func newPodSet(ps charge.PodSet, units Units) PodSet {
-	out := PodSet{Name: ps.Name, Count: ps.Count, Charges: make([]Line, 0, len(ps.Lines))}
+	out := PodSet{Name: ps.Name, Count: ps.Count, Reclaimable: ps.Reclaimable, Charges: make([]Line, 0, len(ps.Lines))}
 	for _, l := range ps.Lines {
 		out.Charges = append(out.Charges, Line{
 			Resource: string(l.Resource), PerPod: units.Format(l.Resource, l.PerPod), Total: units.Format(l.Resource, l.Total),

@@ -24,13 +24,15 @@ type Kueue struct {
 	Version string `json:"version"`
 	// VersionSource says what told the version.
 	VersionSource string `json:"versionSource" jsonschema:"enum=flag,enum=image,enum=config,enum=default"`
-	// FeatureGates known to that version, at their effective values.
+	// FeatureGates that a charge depends on, and those that are not at the version's default, at their effective values.
 	FeatureGates map[string]bool `json:"featureGates"`
 	// Configuration names where the configuration was read; empty when none was found.
 	Configuration string `json:"configuration,omitempty"`
 	// Assumptions are sentences about what was assumed and why.
 	Assumptions []string `json:"assumptions,omitempty"`
-	// Problems are the reasons for which this Kueue would refuse to start with the configuration.
+	// Refusal is the whole message with which this Kueue refuses to start with the configuration; empty when it starts.
+	Refusal string `json:"refusal,omitempty"`
+	// Problems are the reasons for the refusal one by one.
 	Problems []ConfigProblem `json:"problems,omitempty"`
 }
 
@@ -72,8 +74,10 @@ type Charge struct {
 type PodSet struct {
 	Name string `json:"name"`
 	// Count of pods that are charged.
-	Count   int64  `json:"count"`
-	Charges []Line `json:"charges"`
+	Count int64 `json:"count"`
+	// Reclaimable pods of Count have ended and free their share of the quota in use.
+	Reclaimable int64  `json:"reclaimable,omitempty"`
+	Charges     []Line `json:"charges"`
 }
 
 // Line is one addend of a pod set's charge.
