@@ -24,10 +24,11 @@ func (r *run) capacityCharges(gates) {
 }
 
 func (r *run) capacityCharge(q *sourceRequest, s kueueconf.Source) {
-	m, n, ok := r.match(q, s, "capacity")
-	if !ok {
+	a := r.match(q, s, "capacity")
+	if a == nil {
 		return
 	}
+	m, n := a.match, a.usable
 	dimension := resourcev1.QualifiedName(s.Name)
 	asked := requestedCapacity(q.exactly, dimension)
 	c := largestCapacity(m, s.Driver, dimension, asked)
@@ -35,7 +36,7 @@ func (r *run) capacityCharge(q *sourceRequest, s kueueconf.Source) {
 	case !c.published:
 		r.refuse(refusal{
 			code:     CodeNoCapacity,
-			errs:     field.ErrorList{field.InternalError(q.path, fmt.Errorf("matched devices have no capacity dimension %q", s.Name))},
+			errs:     field.ErrorList{field.InternalError(q.path(), fmt.Errorf("matched devices have no capacity dimension %q", s.Name))},
 			human:    fmt.Sprintf("none of the %d matching devices of %s has a capacity %q; check the name in the mapping against the ResourceSlices (bare or qualified)", n, s.Driver, s.Name),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 		})
@@ -43,7 +44,7 @@ func (r *run) capacityCharge(q *sourceRequest, s kueueconf.Source) {
 	case !c.satisfiable:
 		r.refuse(refusal{
 			code:     CodeCapacityPolicy,
-			errs:     field.ErrorList{field.Invalid(q.path, nil, fmt.Sprintf("capacity request cannot be satisfied by any matched device's RequestPolicy for dimension %q", s.Name))},
+			errs:     field.ErrorList{field.Invalid(q.path(), nil, fmt.Sprintf("capacity request cannot be satisfied by any matched device's RequestPolicy for dimension %q", s.Name))},
 			human:    fmt.Sprintf("request %s asks for more of capacity %q than the policy of any of the %d matching devices of %s allows", q.name(), s.Name, n, s.Driver),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 		})

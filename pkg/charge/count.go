@@ -17,15 +17,17 @@ type podClaim struct {
 	set, claim int
 	name       string // of the entry
 	template   string
-	path       *field.Path
 }
+
+// path of the claim in the Workload, for Kueue's errors.
+func (c podClaim) path() *field.Path { return podSetPath(c.set).Child("resourceClaims").Index(c.claim) }
 
 // claimsOf lists the template claims of pod set i.
 func (r *run) claimsOf(i int) []podClaim {
 	var out []podClaim
 	for j, c := range r.w.PodSets[i].Template.Spec.ResourceClaims {
 		if c.ResourceClaimTemplateName != nil {
-			out = append(out, podClaim{set: i, claim: j, name: c.Name, template: *c.ResourceClaimTemplateName, path: podSetPath(i).Child("resourceClaims").Index(j)})
+			out = append(out, podClaim{set: i, claim: j, name: c.Name, template: *c.ResourceClaimTemplateName})
 		}
 	}
 	return out
@@ -82,7 +84,7 @@ func (r *run) templateMissing(c podClaim) {
 	}
 	err := fmt.Errorf("failed to get claim spec for ResourceClaimTemplate %s in podset %s: %w", c.template, r.w.PodSets[c.set].Name, notFound("ResourceClaimTemplate", c.template))
 	r.refuse(refusal{
-		code: CodeTemplateNotFound, errs: field.ErrorList{field.InternalError(c.path, err)},
+		code: CodeTemplateNotFound, errs: field.ErrorList{field.InternalError(c.path(), err)},
 		human:    fmt.Sprintf("ResourceClaimTemplate %s/%s does not exist; create it (Kueue retries by itself)", r.w.Namespace, c.template),
 		evidence: []Evidence{c.evidence(r)},
 	})
@@ -106,7 +108,7 @@ func (r *run) refuseTemplate(c podClaim, t *claimTemplate, errors []templateErro
 
 // inClaim words an error of a claim template as Kueue reports it for the pod's claim.
 func inClaim(c podClaim, e *field.Error) *field.Error {
-	return &field.Error{Type: e.Type, Field: c.path.String() + "." + e.Field, BadValue: e.BadValue, Detail: "ResourceClaimTemplate " + c.template + ": " + e.Detail}
+	return &field.Error{Type: e.Type, Field: c.path().String() + "." + e.Field, BadValue: e.BadValue, Detail: "ResourceClaimTemplate " + c.template + ": " + e.Detail}
 }
 
 // claimByChance reports a claim whose check depends on the arbitrary order of ResourceSlices.
@@ -152,7 +154,7 @@ func (r *run) chargeClasses(c podClaim, t *claimTemplate, g gates) {
 			derivation: []string{"claim " + c.name, "template " + c.template, "class " + n.class, devices(n.count)},
 			evidence: []Evidence{
 				c.evidence(r),
-				object(t.record, objectPath(requestsPath.Index(n.request).Child("exactly", "deviceClassName")), n.class),
+				t.classEvidence(n.request),
 				r.mappingEvidence(n.class, logical),
 			},
 		})
@@ -170,7 +172,7 @@ func devices(n int64) string {
 // arbitrary in versions that walk a Go map.
 func (r *run) refuseUnmapped(c podClaim, t *claimTemplate, unmapped []classCount) {
 	word := func(n classCount) *field.Error {
-		return field.NotFound(c.path.Child("resourceClaimTemplateName"),
+		return field.NotFound(c.path().Child("resourceClaimTemplateName"),
 			fmt.Sprintf("DeviceClass %s is not mapped in DRA configuration for podset %s", n.class, r.w.PodSets[c.set].Name))
 	}
 	first := unmapped[0]
@@ -179,7 +181,7 @@ func (r *run) refuseUnmapped(c podClaim, t *claimTemplate, unmapped []classCount
 		human: fmt.Sprintf("DeviceClass %s is not mapped to a quota resource; add it to resources.deviceClassMappings of the Kueue configuration and restart the manager (it reads the mappings at start)", first.class),
 		evidence: []Evidence{
 			c.evidence(r),
-			object(t.record, objectPath(requestsPath.Index(first.request).Child("exactly", "deviceClassName")), first.class),
+			t.classEvidence(first.request),
 			r.configEvidence("resources.deviceClassMappings", ""),
 		},
 	}
@@ -193,6 +195,15 @@ func (r *run) refuseUnmapped(c podClaim, t *claimTemplate, unmapped []classCount
 
 // mappingEvidence points at the mapping that lists a class.
 func (r *run) mappingEvidence(class string, logical corev1.ResourceName) Evidence {
+	if known, ok := r.e.mapped[class]; ok {
+		return known
+	}
+	found := r.findMapping(class, logical)
+	r.e.mapped[class] = found
+	return found
+}
+
+func (r *run) findMapping(class string, logical corev1.ResourceName) Evidence {
 	if res := r.e.cfg.Configuration.Resources; res != nil {
 		for i, m := range res.DeviceClassMappings {
 			for j, n := range m.DeviceClassNames {

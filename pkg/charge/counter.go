@@ -24,33 +24,33 @@ func (r *run) counterCharges(gates) {
 }
 
 func (r *run) counterCharge(q *sourceRequest, s kueueconf.Source) {
-	m, n, ok := r.match(q, s, "counter")
-	if !ok {
+	a := r.match(q, s, "counter")
+	if a == nil {
 		return
 	}
-	largest := m.MaxCounter(s.Driver, s.Name, r.e.cfg.Behavior.CounterMaxOverAllSets)
+	largest, n := a.largest, a.usable
 	if !largest.Found {
 		r.refuse(refusal{
 			code:     CodeNoCounter,
-			errs:     field.ErrorList{field.InternalError(q.path, fmt.Errorf("matched devices have no consumesCounters entry for counter %q", s.Name))},
+			errs:     field.ErrorList{field.InternalError(q.path(), fmt.Errorf("matched devices have no consumesCounters entry for counter %q", s.Name))},
 			human:    fmt.Sprintf("none of the %d matching devices of %s consumes counter %q; check the counter's name in the mapping against the ResourceSlices", n, s.Driver, s.Name),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 		})
 		return
 	}
+	if a.step == "" {
+		a.step = fmt.Sprintf("counter %q of %s: %s × %d", s.Name, s.Driver, spread(largest, n), max(q.exactly.Count, 1))
+		a.evidence = append(a.evidence, q.template.classEvidence(q.index), r.sourceEvidence(s, "name", s.Name))
+		if x := a.example; a.shown {
+			a.evidence = append(a.evidence, object(x.Slice.Record, fmt.Sprintf("spec.devices[%d].consumesCounters", x.Device), largest.Value.String()))
+		}
+	}
 	value := deviceValue(largest.Value, q.exactly.Count)
-	l := draLine{
+	r.add(q.claim.set, draLine{
 		resource: s.Resource, quantity: *resource.NewQuantity(value, largest.Value.Format), method: Counter,
-		derivation: []string{
-			"claim " + q.claim.name, "template " + q.claim.template, "class " + q.exactly.DeviceClassName,
-			fmt.Sprintf("counter %q of %s: %s × %d", s.Name, s.Driver, spread(largest, n), max(q.exactly.Count, 1)),
-		},
-		evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
-	}
-	if x, ok := m.Example(largest); ok {
-		l.evidence = append(l.evidence, object(x.Slice.Record, fmt.Sprintf("spec.devices[%d].consumesCounters", x.Device), largest.Value.String()))
-	}
-	r.add(q.claim.set, l)
+		derivation: []string{"claim " + q.claim.name, "template " + q.claim.template, "class " + q.exactly.DeviceClassName, a.step},
+		evidence:   append([]Evidence{q.claim.evidence(r)}, a.evidence...),
+	})
 }
 
 // spread words the value that is charged: alone, or as the largest of several.

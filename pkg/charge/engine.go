@@ -27,6 +27,8 @@ type Engine struct {
 	claims         map[types.NamespacedName]*claimTemplate
 	blocked        map[string]string
 	absences       map[attestation]bool
+	answers        map[sourceKey]*sourceAnswer
+	mapped         map[string]Evidence // by class
 }
 
 // NewEngine prepares an engine: it tells the inventory which counters and capacities are charged and
@@ -39,10 +41,13 @@ func NewEngine(snap *cluster.Snapshot, cfg *kueueconf.Config, inv *device.Invent
 		claims:         map[types.NamespacedName]*claimTemplate{},
 		blocked:        map[string]string{},
 		absences:       attestedAbsences(snap),
+		answers:        map[sourceKey]*sourceAnswer{},
+		mapped:         map[string]Evidence{},
 	}
 	var counters []string
 	var dimensions []resourcev1.QualifiedName
 	for o, class := range cluster.All[*resourcev1.DeviceClass](snap, cluster.DeviceClass) {
+		inv.Expect(class.Spec.Selectors)
 		if n := class.Spec.ExtendedResourceName; n != nil && *n != "" {
 			name := corev1.ResourceName(*n)
 			e.byExtendedName[name] = append(e.byExtendedName[name], o)
@@ -53,10 +58,19 @@ func NewEngine(snap *cluster.Snapshot, cfg *kueueconf.Config, inv *device.Invent
 			for _, s := range m.Sources {
 				if s.Counter != nil {
 					counters = append(counters, s.Counter.Name)
+					inv.Expect([]resourcev1.DeviceSelector{s.Counter.DeviceSelector})
 				}
 				if s.Capacity != nil {
 					dimensions = append(dimensions, s.Capacity.Name)
+					inv.Expect([]resourcev1.DeviceSelector{s.Capacity.DeviceSelector})
 				}
+			}
+		}
+	}
+	for _, t := range cluster.All[*resourcev1.ResourceClaimTemplate](snap, cluster.ResourceClaimTemplate) {
+		for _, q := range t.Spec.Spec.Devices.Requests {
+			if q.Exactly != nil {
+				inv.Expect(q.Exactly.Selectors)
 			}
 		}
 	}

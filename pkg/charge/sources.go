@@ -18,9 +18,13 @@ type sourceRequest struct {
 	template *claimTemplate
 	index    int
 	exactly  *resourcev1.ExactDeviceRequest
-	path     *field.Path
 	class    []*device.Expression
 	selector []*device.Expression
+}
+
+// path of the device request, for Kueue's errors.
+func (q *sourceRequest) path() *field.Path {
+	return q.claim.path().Child("devices", "requests").Index(q.index)
 }
 
 // rowNames are Kueue's words for the rows of selectors, in the order they are evaluated.
@@ -43,7 +47,7 @@ func (r *run) eachSourceRequest(sources func(class string) []kueueconf.Source, v
 				if len(of) == 0 {
 					continue
 				}
-				q := &sourceRequest{claim: c, template: t, index: k, exactly: x, path: c.path.Child("devices", "requests").Index(k)}
+				q := &sourceRequest{claim: c, template: t, index: k, exactly: x}
 				if r.prepare(q) {
 					visit(q, of)
 				}
@@ -57,10 +61,10 @@ func (r *run) eachSourceRequest(sources func(class string) []kueueconf.Source, v
 
 // prepare resolves the class and selectors of a request. It returns false when that is impossible.
 func (r *run) prepare(q *sourceRequest) bool {
-	at := q.path
+	at := q.path()
 	if !r.e.cfg.Behavior.DeviceClassErrPathFixed {
 		// These versions append the index below the request's own path.
-		at = q.path.Child("devices", "requests").Index(0)
+		at = q.path().Child("devices", "requests").Index(0)
 	}
 	class, refused, code, missing := r.e.classRow(q.exactly.DeviceClassName, at)
 	if missing {
@@ -78,7 +82,7 @@ func (r *run) prepare(q *sourceRequest) bool {
 		return false
 	}
 	q.class = class
-	q.selector, _ = r.e.compile(q.exactly.Selectors, q.path, "")
+	q.selector, _ = r.e.compile(q.exactly.Selectors, q.path(), "")
 	return true
 }
 
@@ -86,38 +90,74 @@ func (r *run) prepare(q *sourceRequest) bool {
 func (q *sourceRequest) evidence(r *run) []Evidence {
 	return []Evidence{
 		q.claim.evidence(r),
-		object(q.template.record, objectPath(requestsPath.Index(q.index).Child("exactly", "deviceClassName")), q.exactly.DeviceClassName),
+		q.template.classEvidence(q.index),
 	}
 }
 
-// match finds the devices a source charges for. ok is false when the workload is refused here: the
+// sourceKey names one source applied to one device request of a template.
+type sourceKey struct {
+	template       *claimTemplate
+	request        int
+	mapping, index int
+}
+
+// sourceAnswer is what the inventory says to it. It is the same for every workload that uses the template.
+type sourceAnswer struct {
+	match    *device.Match
+	failures []device.Failure
+	usable   int64
+	largest  device.Largest
+	example  device.Example
+	shown    bool
+	// step and evidence tell a counter charge; every workload that uses the template shares them.
+	step     string
+	evidence []Evidence
+}
+
+// answer asks the inventory once per template, request and source.
+func (e *Engine) answer(q *sourceRequest, s kueueconf.Source, selector *device.Expression) *sourceAnswer {
+	key := sourceKey{q.template, q.index, s.Mapping, s.Index}
+	if a, ok := e.answers[key]; ok {
+		return a
+	}
+	a := &sourceAnswer{match: e.inv.Match([]*device.Expression{selector}, q.class, q.selector)}
+	a.failures = a.match.Failures(s.Driver)
+	a.usable = a.match.Usable(s.Driver)
+	if !s.Capacity {
+		a.largest = a.match.MaxCounter(s.Driver, s.Name, e.cfg.Behavior.CounterMaxOverAllSets)
+		a.example, a.shown = a.match.Example(a.largest)
+	}
+	e.answers[key] = a
+	return a
+}
+
+// match finds the devices a source charges for. It returns nil when the workload is refused here: the
 // selectors fail on a device, or too few devices match.
-func (r *run) match(q *sourceRequest, s kueueconf.Source, kind string) (*device.Match, int64, bool) {
+func (r *run) match(q *sourceRequest, s kueueconf.Source, kind string) *sourceAnswer {
 	x := r.e.inv.Compile(s.Selector)
 	if x.CompileError != "" {
-		err := field.Invalid(q.path.Index(0).Child("cel", "expression"), s.Selector, "deviceSelector CEL compilation failed: "+x.CompileError)
+		err := field.Invalid(q.path().Index(0).Child("cel", "expression"), s.Selector, "deviceSelector CEL compilation failed: "+x.CompileError)
 		r.refuse(refusal{code: CodeInvalidSelector, errs: field.ErrorList{err}, human: err.Detail, evidence: q.evidence(r)})
-		return nil, 0, false
+		return nil
 	}
-	m := r.e.inv.Match([]*device.Expression{x}, q.class, q.selector)
+	a := r.e.answer(q, s, x)
 	if pools := r.unclearPools(s.Driver); pools != "" {
 		r.chance("the slices of pool "+pools+" of "+s.Driver+" state different slice counts, so whether it is complete depends on their order", nil, q.evidence(r)...)
 	}
-	if failures := m.Failures(s.Driver); len(failures) > 0 {
-		r.refuseFailures(q, failures)
-		return nil, 0, false
+	if len(a.failures) > 0 {
+		r.refuseFailures(q, a.failures)
+		return nil
 	}
-	n := m.Usable(s.Driver)
-	if n < q.exactly.Count {
-		err := fmt.Errorf("insufficient matching devices for %s driver: %d device(s) match but %d requested", kind, n, q.exactly.Count)
+	if a.usable < q.exactly.Count {
+		err := fmt.Errorf("insufficient matching devices for %s driver: %d device(s) match but %d requested", kind, a.usable, q.exactly.Count)
 		r.refuse(refusal{
-			code: CodeTooFewDevices, errs: field.ErrorList{field.InternalError(q.path, err)},
-			human:    fmt.Sprintf("%d device(s) of %s in complete pools match request %s of template %s, %d are asked for%s", n, s.Driver, q.name(), q.claim.template, q.exactly.Count, r.poolHint(s.Driver)),
+			code: CodeTooFewDevices, errs: field.ErrorList{field.InternalError(q.path(), err)},
+			human:    fmt.Sprintf("%d device(s) of %s in complete pools match request %s of template %s, %d are asked for%s", a.usable, s.Driver, q.name(), q.claim.template, q.exactly.Count, r.poolHint(s.Driver)),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "driver", s.Driver)),
 		})
-		return nil, 0, false
+		return nil
 	}
-	return m, n, true
+	return a
 }
 
 func (q *sourceRequest) name() string { return q.template.spec.Devices.Requests[q.index].Name }
@@ -125,7 +165,7 @@ func (q *sourceRequest) name() string { return q.template.spec.Devices.Requests[
 func (r *run) refuseFailures(q *sourceRequest, failures []device.Failure) {
 	f := refusal{code: CodeSelectorFails, evidence: q.evidence(r)}
 	for n, fail := range failures {
-		err := field.InternalError(q.path, fmt.Errorf("CEL evaluation error in %s for device %s: %w", rowNames[fail.Row], fail.Device, fail.Err))
+		err := field.InternalError(q.path(), fmt.Errorf("CEL evaluation error in %s for device %s: %w", rowNames[fail.Row], fail.Device, fail.Err))
 		if n == 0 {
 			f.errs = field.ErrorList{err}
 			f.human = fmt.Sprintf("the %s can't be evaluated on device %s: %v; guard the access, for example with has()", rowNames[fail.Row], fail.Device, fail.Err)

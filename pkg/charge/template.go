@@ -21,6 +21,20 @@ type claimTemplate struct {
 	counts   []classCount
 	countErr *templateError
 	check    *claimCheck
+	classes  map[int]Evidence
+}
+
+// classEvidence points at the class of one device request.
+func (t *claimTemplate) classEvidence(request int) Evidence {
+	if e, ok := t.classes[request]; ok {
+		return e
+	}
+	e := object(t.record, objectPath(requestsPath.Index(request).Child("exactly", "deviceClassName")), t.spec.Devices.Requests[request].Exactly.DeviceClassName)
+	if t.classes == nil {
+		t.classes = map[int]Evidence{}
+	}
+	t.classes[request] = e
+	return e
 }
 
 // classCount is the number of devices asked for of one class, in the order Kueue walks the classes.

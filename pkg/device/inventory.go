@@ -132,6 +132,24 @@ func (inv *Inventory) Compile(text string) *Expression {
 	return e
 }
 
+// Expect compiles the selectors that will be matched later, so that devices are grouped once, finely
+// enough for all of them.
+func (inv *Inventory) Expect(selectors []resourcev1.DeviceSelector) {
+	for _, s := range selectors {
+		if s.CEL != nil {
+			inv.widen(inv.Compile(s.CEL.Expression))
+		}
+	}
+}
+
+// widen makes what an expression reads visible in the grouping.
+func (inv *Inventory) widen(e *Expression) {
+	if !inv.union.covers(e.reads) {
+		inv.union.add(e.reads)
+		inv.reset()
+	}
+}
+
 func (inv *Inventory) reset() {
 	inv.grouped = nil
 	clear(inv.matches)
@@ -142,17 +160,10 @@ func (inv *Inventory) reset() {
 
 // ensure groups the devices finely enough for the expressions.
 func (inv *Inventory) ensure(rows ...[]*Expression) {
-	grown := false
 	for _, row := range rows {
 		for _, e := range row {
-			if !inv.union.covers(e.reads) {
-				inv.union.add(e.reads)
-				grown = true
-			}
+			inv.widen(e)
 		}
-	}
-	if grown {
-		inv.reset()
 	}
 	if inv.grouped == nil {
 		inv.group()

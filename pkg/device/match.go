@@ -13,6 +13,7 @@ import (
 // true, evaluated in order, the first error ends it.
 type Match struct {
 	inv     *Inventory
+	order   []*group
 	results map[*shape]matched
 }
 
@@ -46,8 +47,8 @@ func (inv *Inventory) Match(rows ...[]*Expression) *Match {
 	if m, ok := inv.matches[key.String()]; ok {
 		return m
 	}
-	m := &Match{inv: inv, results: map[*shape]matched{}}
-	for _, g := range inv.grouped.order {
+	m := &Match{inv: inv, order: inv.grouped.order, results: map[*shape]matched{}}
+	for _, g := range m.order {
 		if _, ok := m.results[g.shape]; !ok {
 			m.results[g.shape] = evaluate(g.shape, rows)
 		}
@@ -83,7 +84,7 @@ func (m *Match) Usable(driver string) int64 {
 // groups yields the groups of a driver that match and have devices in usable pools.
 func (m *Match) groups(driver string) func(yield func(*group) bool) {
 	return func(yield func(*group) bool) {
-		for _, g := range m.inv.grouped.order {
+		for _, g := range m.order {
 			if g.usable > 0 && g.shape.driver == driver && m.results[g.shape].match && !yield(g) {
 				return
 			}
@@ -95,7 +96,7 @@ func (m *Match) groups(driver string) func(yield func(*group) bool) {
 // fail: Kueue meets one of them, which one depends on the order of pools and slices.
 func (m *Match) Failures(driver string) []Failure {
 	failing := false
-	for _, g := range m.inv.grouped.order {
+	for _, g := range m.order {
 		failing = failing || g.usable > 0 && g.shape.driver == driver && m.results[g.shape].err != nil
 	}
 	if !failing {

@@ -82,17 +82,63 @@ func (f fields) sees(q resourcev1.QualifiedName, driver string) bool {
 	return f.domains[n.domain] || f.names[n]
 }
 
-// visible lists the keys of a device's map that an expression can see, and those of values that count
-// always, sorted.
-func visible[V any](f fields, m map[resourcev1.QualifiedName]V, driver string, always func(V) bool) []resourcev1.QualifiedName {
+// exactly lists the names a driver's devices can have for what is visible, sorted: each name with and
+// without the driver's domain. ok is false when whole domains are visible.
+func (f fields) exactly(driver string) (names []resourcev1.QualifiedName, ok bool) {
+	if f.all || len(f.domains) > 0 {
+		return nil, false
+	}
+	for n := range f.names {
+		if n.domain == driver {
+			names = append(names, resourcev1.QualifiedName(n.id))
+		}
+		names = append(names, resourcev1.QualifiedName(n.domain+"/"+n.id))
+	}
+	slices.Sort(names)
+	return names, true
+}
+
+// lens yields the visible keys of the maps of one driver's devices, in the same order for equal content.
+type lens struct {
+	fields fields
+	driver string
+	names  []resourcev1.QualifiedName
+	exact  bool
+}
+
+func newLens(f fields, driver string) lens {
+	l := lens{fields: f, driver: driver}
+	l.names, l.exact = f.exactly(driver)
+	return l
+}
+
+// visible calls visit for the visible entries of a map. Entries for which always is true are visible
+// whatever the expressions look at.
+func visible[V any](l lens, m map[resourcev1.QualifiedName]V, always func(V) bool, visit func(resourcev1.QualifiedName, V)) {
+	forced := 0
+	for _, v := range m {
+		if always(v) {
+			forced++
+		}
+	}
+	if l.exact && forced == 0 {
+		for _, q := range l.names {
+			if v, ok := m[q]; ok {
+				visit(q, v)
+			}
+		}
+		return
+	}
 	var keys []resourcev1.QualifiedName
 	for q, v := range m {
-		if always(v) || f.sees(q, driver) {
+		if always(v) || l.fields.sees(q, l.driver) {
 			keys = append(keys, q)
 		}
 	}
 	slices.Sort(keys)
-	return keys
+	for _, q := range keys {
+		visit(q, m[q])
+	}
 }
 
 // qualify splits a qualified name; a bare one belongs to the driver's domain.

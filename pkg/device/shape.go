@@ -47,6 +47,7 @@ type groupKey struct {
 // driverParts numbers the visible content of the parts of one driver's devices.
 type driverParts struct {
 	name                           string
+	seenAttributes, seenCapacity   lens
 	attributes, capacity, counters numbering
 }
 
@@ -66,16 +67,16 @@ func newGrouper(r reads, counters []string) *grouper {
 func (g *grouper) group(driver string, d *resourcev1.Device) *group {
 	parts := g.drivers[driver]
 	if parts == nil {
-		parts = &driverParts{name: driver}
+		parts = &driverParts{name: driver, seenAttributes: newLens(g.reads.attributes, driver), seenCapacity: newLens(g.reads.capacity, driver)}
 		g.drivers[driver] = parts
 	}
 	sk := shapeKey{
 		driver: parts,
 		attributes: parts.attributes.of(reflect.ValueOf(d.Attributes).Pointer(), func(text []byte) []byte {
-			return attributesText(text, d.Attributes, driver, g.reads.attributes)
+			return attributesText(text, d.Attributes, parts.seenAttributes)
 		}),
 		capacity: parts.capacity.of(reflect.ValueOf(d.Capacity).Pointer(), func(text []byte) []byte {
-			return capacityText(text, d.Capacity, driver, g.reads.capacity)
+			return capacityText(text, d.Capacity, parts.seenCapacity)
 		}),
 	}
 	s := g.shapes[sk]
@@ -116,40 +117,36 @@ func (n *numbering) of(address uintptr, render func([]byte) []byte) int {
 }
 
 // attributesText renders the attributes that the expressions can see.
-func attributesText(text []byte, m map[resourcev1.QualifiedName]resourcev1.DeviceAttribute, driver string, see fields) []byte {
-	for _, q := range visible(see, m, driver, func(a resourcev1.DeviceAttribute) bool {
-		// A malformed value breaks every expression, also those that do not look at it.
-		return a.StringValue == nil && a.IntValue == nil && a.BoolValue == nil
-	}) {
-		a := m[q]
-		kind, value := attributeText(&a)
-		text = part(text, string(q), kind+value)
-	}
+func attributesText(text []byte, m map[resourcev1.QualifiedName]resourcev1.DeviceAttribute, see lens) []byte {
+	visible(see, m, malformed, func(q resourcev1.QualifiedName, a resourcev1.DeviceAttribute) {
+		switch {
+		case a.StringValue != nil:
+			text = part(text, string(q), "s", *a.StringValue)
+		case a.IntValue != nil:
+			text = part(text, string(q), "i", strconv.FormatInt(*a.IntValue, 10))
+		case a.BoolValue != nil:
+			text = part(text, string(q), "b", strconv.FormatBool(*a.BoolValue))
+		default:
+			text = part(text, string(q), "o", a.String())
+		}
+	})
 	return text
 }
 
-// attributeText renders a value with its type.
-func attributeText(a *resourcev1.DeviceAttribute) (kind, value string) {
-	switch {
-	case a.StringValue != nil:
-		return "s", *a.StringValue
-	case a.IntValue != nil:
-		return "i", strconv.FormatInt(*a.IntValue, 10)
-	case a.BoolValue != nil:
-		return "b", strconv.FormatBool(*a.BoolValue)
-	}
-	return "o", a.String()
+// malformed tells that the value may be one that breaks every expression, also those that do not look at
+// it: anything but a string, number or boolean.
+func malformed(a resourcev1.DeviceAttribute) bool {
+	return a.StringValue == nil && a.IntValue == nil && a.BoolValue == nil
 }
 
-func capacityText(text []byte, m map[resourcev1.QualifiedName]resourcev1.DeviceCapacity, driver string, see fields) []byte {
-	for _, q := range visible(see, m, driver, func(resourcev1.DeviceCapacity) bool { return false }) {
-		c := m[q]
+func capacityText(text []byte, m map[resourcev1.QualifiedName]resourcev1.DeviceCapacity, see lens) []byte {
+	visible(see, m, func(resourcev1.DeviceCapacity) bool { return false }, func(q resourcev1.QualifiedName, c resourcev1.DeviceCapacity) {
 		policy := ""
 		if c.RequestPolicy != nil {
 			policy = c.RequestPolicy.String()
 		}
-		text = part(text, string(q), c.Value.String()+policy)
-	}
+		text = part(text, string(q), c.Value.String(), policy)
+	})
 	return text
 }
 
@@ -164,12 +161,12 @@ func countersText(text []byte, consumed []resourcev1.DeviceCounterConsumption, c
 	return text
 }
 
-// part appends a name and value so that different content can't give the same text.
-func part(text []byte, name, value string) []byte {
-	text = strconv.AppendInt(text, int64(len(name)), 10)
-	text = append(text, ':')
-	text = append(text, name...)
-	text = strconv.AppendInt(text, int64(len(value)), 10)
-	text = append(text, ':')
-	return append(text, value...)
+// part appends a name and values so that different content can't give the same text.
+func part(text []byte, pieces ...string) []byte {
+	for _, p := range pieces {
+		text = strconv.AppendInt(text, int64(len(p)), 10)
+		text = append(text, ':')
+		text = append(text, p...)
+	}
+	return text
 }
