@@ -121,7 +121,8 @@ func clusterProfile(path *field.Path, p *configapi.ClusterProfile) field.ErrorLi
 	if p == nil {
 		return nil
 	}
-	old := p.CredentialsProviders //nolint:staticcheck // deprecated, and still read by Kueue
+	//lint:ignore SA1019 the field is deprecated, and Kueue still reads it
+	old := p.CredentialsProviders
 	if len(p.AccessProviders) == 0 {
 		return accessProviders(path.Child("credentialsProviders"), old)
 	}

@@ -32,8 +32,9 @@ type locator interface {
 // `spec.template.spec.resourceClaims[0].resourceClaimTemplateName`) stands in the file.
 // A map key that itself holds dots is written in brackets and quotes: `metadata.labels["kueue.x-k8s.io/queue-name"]`.
 // When the path does not exist the deepest existing parent is returned. ok is false for live objects, and
-// when the file has changed since it was read. The input is read again; asking for several fields of one
-// object in a row reads it once. It may be called from several goroutines.
+// when the file has changed since it was read (a place found before stays as it was). The input is read
+// again; asking for several fields of one object in a row reads it once. It may be called from several
+// goroutines.
 func (o *Origin) Field(path string) (pos Position, ok bool) {
 	if o == nil || o.locate == nil {
 		return Position{}, false

@@ -23,6 +23,38 @@ type placeCache struct {
 	of   *stretch
 	text []byte
 	root *yamlv3.Node // of YAML text that can be parsed
+
+	// known are places found before: the facts of many workloads rest on the same few objects.
+	known map[placeKey]Position
+}
+
+type placeKey struct {
+	of   *stretch
+	path string
+}
+
+// maxPlaces bounds the places remembered.
+const maxPlaces = 4096
+
+// find returns the place of a path, which look finds when it is not known.
+func (c *placeCache) find(s *stretch, path string, look func() (Position, bool)) (Position, bool) {
+	key := placeKey{s, path}
+	c.mu.Lock()
+	pos, ok := c.known[key]
+	c.mu.Unlock()
+	if ok {
+		return pos, true
+	}
+	if pos, ok = look(); !ok {
+		return pos, false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.known == nil || len(c.known) >= maxPlaces {
+		c.known = map[placeKey]Position{}
+	}
+	c.known[key] = pos
+	return pos, true
 }
 
 // with calls f with the stretch's text, which is read again when it is not the latest one.
@@ -86,12 +118,14 @@ func (s *stretch) lineText(text []byte, line int) (string, bool) {
 // jsonPlace finds fields in the JSON text of an object.
 type jsonPlace struct{ stretch }
 
-func (p *jsonPlace) position(path string) (pos Position, ok bool) {
-	ok = p.places.with(&p.stretch, nil, func(text []byte, _ *yamlv3.Node) {
-		start, end := jsonField(text, parsePath(path))
-		pos = p.between(text, start, end)
+func (p *jsonPlace) position(path string) (Position, bool) {
+	return p.places.find(&p.stretch, path, func() (pos Position, ok bool) {
+		ok = p.places.with(&p.stretch, nil, func(text []byte, _ *yamlv3.Node) {
+			start, end := jsonField(text, parsePath(path))
+			pos = p.between(text, start, end)
+		})
+		return pos, ok
 	})
-	return pos, ok
 }
 
 func (p *jsonPlace) textOf(line int) (s string, ok bool) {

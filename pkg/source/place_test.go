@@ -195,8 +195,8 @@ func TestFieldOfFile(t *testing.T) {
 		if err := os.Chtimes(path, time.Time{}, time.Unix(1, 0)); err != nil {
 			t.Fatal(err)
 		}
-		if got, ok := r.docs[0].Origin.Field("kind"); ok {
-			t.Errorf("%s changed, but kind is at %v", name, got)
+		if got, ok := r.docs[0].Origin.Field("apiVersion"); ok {
+			t.Errorf("%s changed, but apiVersion is at %v", name, got)
 		}
 	}
 }

@@ -78,7 +78,7 @@ type yamlPlace struct {
 	path string
 }
 
-func (p *yamlPlace) position(path string) (pos Position, ok bool) {
+func (p *yamlPlace) position(path string) (Position, bool) {
 	full := p.path
 	switch {
 	case full == "" || path == "" || path[0] == '[':
@@ -86,14 +86,16 @@ func (p *yamlPlace) position(path string) (pos Position, ok bool) {
 	default:
 		full += "." + path
 	}
-	read := p.text.places.with(&p.text.stretch, p.text.parse, func(text []byte, root *yamlv3.Node) {
-		if root == nil {
-			return
-		}
-		start, end := yamlField(text, root, parsePath(full))
-		pos, ok = p.text.between(text, start, end), true
+	return p.text.places.find(&p.text.stretch, full, func() (pos Position, ok bool) {
+		read := p.text.places.with(&p.text.stretch, p.text.parse, func(text []byte, root *yamlv3.Node) {
+			if root == nil {
+				return
+			}
+			start, end := yamlField(text, root, parsePath(full))
+			pos, ok = p.text.between(text, start, end), true
+		})
+		return pos, ok && read
 	})
-	return pos, ok && read
 }
 
 func (p *yamlPlace) textOf(line int) (s string, ok bool) {
