@@ -2,17 +2,21 @@ package charge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
-// queueBlocker reports why the queue of a waiting workload can't take it: the reasons that Kueue's
-// controller writes without looking at quota. Kueue looks at devices before it looks at the queue, so a
+// queueBlocker reports why the queue of a waiting workload can't take it: the reasons that Kueue
+// writes without looking at quota. Kueue looks at devices before it looks at the queue, so a
 // refusal found there is the one it writes.
 func (r *run) queueBlocker() {
 	w := r.w
@@ -46,18 +50,51 @@ func (r *run) clusterQueueBlocker(name string, lq *cluster.Object) {
 	}
 	why, known := r.e.blocked[name]
 	if !known {
-		why = r.e.whyInactive(cq)
+		why = r.e.whyInactive(cq, record)
 		r.e.blocked[name] = why
 	}
 	if why != "" {
 		r.block("ClusterQueue "+name+" is inactive", "ClusterQueue "+name+" is inactive: "+why, object(record, "spec", ""))
+		return
 	}
+	r.namespaceBlocker(cq, record)
+}
+
+// namespaceBlocker tells that the ClusterQueue takes no workloads of the namespace. A queue without
+// namespaceSelector takes none at all.
+func (r *run) namespaceBlocker(cq *kueue.ClusterQueue, record *cluster.Object) {
+	selector, err := metav1.LabelSelectorAsSelector(cq.Spec.NamespaceSelector)
+	if err != nil || selector.Empty() {
+		return
+	}
+	of := labels.Set{}
+	if ns := r.e.snap.Get(cluster.Namespace, "", r.w.Namespace); ns != nil {
+		of = maps.Clone(labels.Set(ns.Meta.Labels))
+	} else if cq.Spec.NamespaceSelector != nil {
+		return // its labels are not in the input
+	}
+	if of == nil {
+		of = labels.Set{}
+	}
+	of[corev1.LabelMetadataName] = r.w.Namespace
+	if selector.Matches(of) {
+		return
+	}
+	text := "Workload namespace doesn't match ClusterQueue selector"
+	if r.e.cfg.Behavior.NamespaceMsgLower {
+		text = "workload namespace doesn't match ClusterQueue selector"
+	}
+	r.block(text, fmt.Sprintf("ClusterQueue %s does not take workloads of namespace %s (spec.namespaceSelector)", cq.Name, r.w.Namespace),
+		object(record, "spec.namespaceSelector", metav1.FormatLabelSelector(cq.Spec.NamespaceSelector)))
 }
 
 // whyInactive says why a ClusterQueue takes no workloads; empty when it does, or when the input can't tell.
-func (e *Engine) whyInactive(cq *kueue.ClusterQueue) string {
+func (e *Engine) whyInactive(cq *kueue.ClusterQueue, record *cluster.Object) string {
 	if p := ptr.Deref(cq.Spec.StopPolicy, kueue.None); p != kueue.None {
 		return "it is stopped (spec.stopPolicy " + string(p) + ")"
+	}
+	if c := apimeta.FindStatusCondition(cq.Status.Conditions, kueue.ClusterQueueActive); c != nil && c.Status == metav1.ConditionFalse && !record.Laid {
+		return "it says so itself (" + c.Reason + ": " + c.Message + ")"
 	}
 	if e.snap.Coverage.Has(cluster.ResourceFlavor) {
 		for _, g := range cq.Spec.ResourceGroups {
@@ -67,6 +104,9 @@ func (e *Engine) whyInactive(cq *kueue.ClusterQueue) string {
 				}
 			}
 		}
+	}
+	if cohort := e.cohortCycle(string(cq.Spec.CohortName)); cohort != "" {
+		return "Cohort " + cohort + " is its own ancestor (spec.parentName)"
 	}
 	if s := cq.Spec.AdmissionChecksStrategy; s != nil {
 		for _, c := range s.AdmissionChecks {
@@ -78,16 +118,37 @@ func (e *Engine) whyInactive(cq *kueue.ClusterQueue) string {
 	return ""
 }
 
+// cohortCycle names a cohort above the queue that is its own ancestor; empty when there is none. The
+// queues below such a cycle take no workloads, though their Active condition does not say so.
+func (e *Engine) cohortCycle(name string) string {
+	seen := map[string]bool{}
+	for name != "" {
+		if seen[name] {
+			return name
+		}
+		seen[name] = true
+		c, _, ok := cluster.Lookup[*kueue.Cohort](e.snap, cluster.Cohort, "", name)
+		if !ok {
+			return ""
+		}
+		name = string(c.Spec.ParentName)
+	}
+	return ""
+}
+
 func (e *Engine) checkInactive(name string) string {
-	check, _, ok := cluster.Lookup[*kueue.AdmissionCheck](e.snap, cluster.AdmissionCheck, "", name)
+	check, record, ok := cluster.Lookup[*kueue.AdmissionCheck](e.snap, cluster.AdmissionCheck, "", name)
 	switch {
 	case !ok && e.snap.Coverage.Has(cluster.AdmissionCheck):
 		return "AdmissionCheck " + name + " does not exist"
-	case ok && !apimeta.IsStatusConditionTrue(check.Status.Conditions, kueue.AdmissionCheckActive):
+	case ok && stored(record) && !apimeta.IsStatusConditionTrue(check.Status.Conditions, kueue.AdmissionCheckActive):
 		return "AdmissionCheck " + name + " is not active"
 	}
 	return ""
 }
+
+// stored tells that an object comes from an API server, so that controllers have written its status.
+func stored(o *cluster.Object) bool { return !o.Laid && o.Meta.UID != "" }
 
 func (r *run) block(text, human string, evidence ...Evidence) {
 	evidence = slices.DeleteFunc(evidence, func(e Evidence) bool { return e.Ref.IsZero() })

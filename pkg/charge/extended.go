@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 )
 
 // extendedRequest is one container's request for an extended resource, at its adjusted value: limits
@@ -75,24 +77,12 @@ func (x *extendedErrors) reordered() []string {
 		return nil
 	}
 	var out []string
-	permute(x.errs, 0, func(p field.ErrorList) {
-		if text := truncate(p.ToAggregate().Error()); !slices.Contains(out, text) {
+	device.EveryOrder(x.errs, func(p []*field.Error) {
+		if text := truncate(field.ErrorList(p).ToAggregate().Error()); !slices.Contains(out, text) {
 			out = append(out, text)
 		}
 	})
 	return out[1:]
-}
-
-func permute(list field.ErrorList, k int, visit func(field.ErrorList)) {
-	if k == len(list) {
-		visit(list)
-		return
-	}
-	for i := k; i < len(list); i++ {
-		next := slices.Clone(list)
-		next[k], next[i] = next[i], next[k]
-		permute(next, k+1, visit)
-	}
 }
 
 // extendedRequests lists the requests of pod set i: init containers first, names sorted.

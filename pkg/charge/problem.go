@@ -72,7 +72,7 @@ func (r *run) refuse(f refusal) {
 		p.Possible = append([]string{p.KueueMessage}, f.others...)
 	}
 	if r.unsure {
-		p.KueueMessage, p.Possible = "", nil
+		p.KueueMessage, p.Possible = "", append([]string{p.KueueMessage}, f.others...)
 	}
 	r.out.Problems = append(r.out.Problems, p)
 }

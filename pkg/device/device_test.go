@@ -194,7 +194,7 @@ func TestSatisfyAgreesWithEveryOrderOfSlices(t *testing.T) {
 		for _, r := range requests {
 			c.matches = append(c.matches, inv.Match(r.Class, r.Selectors))
 		}
-		permute(inv.Slices, 0, func(order []*Slice) {
+		EveryOrder(inv.Slices, func(order []*Slice) {
 			for k, want := range c.walk(order) {
 				possible := append([]Answer{got[k]}, got[k].Other...)
 				if !slices.ContainsFunc(possible, want.equal) && !between(got[k], want) {

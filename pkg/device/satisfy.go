@@ -153,7 +153,7 @@ func (c *claim) uncertain() []Answer {
 			orders = append(orders, moved(c.slices, i, true), moved(c.slices, i, false))
 		}
 	} else {
-		permute(c.slices, 0, func(o []*Slice) { orders = append(orders, o) })
+		EveryOrder(c.slices, func(o []*Slice) { orders = append(orders, o) })
 	}
 	answers := c.walk(orders[0])
 	for _, o := range orders[1:] {
@@ -167,15 +167,18 @@ func (c *claim) uncertain() []Answer {
 	return answers
 }
 
-func permute(list []*Slice, k int, visit func([]*Slice)) {
-	if k == len(list) {
+// EveryOrder visits all orders of a list: what is left to an arbitrary order has one outcome for each.
+func EveryOrder[T any](list []T, visit func([]T)) { ordersFrom(list, 0, visit) }
+
+func ordersFrom[T any](list []T, k int, visit func([]T)) {
+	if k >= len(list) {
 		visit(list)
 		return
 	}
 	for i := k; i < len(list); i++ {
 		next := slices.Clone(list)
 		next[k], next[i] = next[i], next[k]
-		permute(next, k+1, visit)
+		ordersFrom(next, k+1, visit)
 	}
 }
 
