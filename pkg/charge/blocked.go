@@ -152,7 +152,7 @@ func stored(o *cluster.Object) bool { return !o.Laid && o.Meta.UID != "" }
 
 func (r *run) block(text, human string, evidence ...Evidence) {
 	evidence = slices.DeleteFunc(evidence, func(e Evidence) bool { return e.Ref.IsZero() })
-	r.refuse(refusal{code: CodeQueueBlocked, text: text, human: human, evidence: evidence})
+	r.refuse(refusal{code: CodeQueueBlocked, text: text, human: human, evidence: evidence, retried: true})
 }
 
 // ownerEvidence points at the queue name the workload carries.

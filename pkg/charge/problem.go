@@ -51,6 +51,8 @@ type refusal struct {
 	evidence []Evidence
 	// others are other texts the version may write.
 	others []string
+	// retried tells that a change of the object in the way is noticed, when errs do not tell.
+	retried bool
 }
 
 // refuse records a refusal and ends the device path, as Kueue does. When an earlier step rests on
@@ -86,7 +88,7 @@ func (r *run) chance(message string, possible []string, evidence ...Evidence) {
 // retryable follows Kueue: internal errors are retried, others wait for a change; old versions retry every field error.
 func (f refusal) retryable(permanent bool) bool {
 	if len(f.errs) == 0 {
-		return false
+		return f.retried
 	}
 	if !permanent {
 		return true
