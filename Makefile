@@ -77,7 +77,7 @@ fuzz: ## Run every fuzz target for FUZZTIME (10s).
 	@for file in $$(grep -rl --include='*_test.go' '^func Fuzz' pkg cmd test); do \
 		for target in $$(sed -n 's/^func \(Fuzz[A-Za-z0-9_]*\)(.*/\1/p' $$file); do \
 			echo "fuzz $$(dirname $$file) $$target"; \
-			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file) || exit 1; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1x ./$$(dirname $$file) || exit 1; \
 		done; \
 	done
 

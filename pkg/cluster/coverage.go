@@ -10,8 +10,9 @@ import (
 
 // Coverage says which kinds the snapshot can answer for.
 //
-// A kind is held when at least one object of it was read, when a complete list of it was read
-// (a typed list, a live list call), or when the live API server does not serve it at all.
+// A kind is held when at least one object of it was read from the cluster or an export of it, when a
+// complete list of it was read (a typed list, a live list call), or when the live API server does not
+// serve it at all. Objects laid over the cluster (-f) hold nothing: they do not tell what else there is.
 // Otherwise nothing can be concluded from the absence of an object of that kind.
 type Coverage struct {
 	held      map[schema.GroupKind]bool

@@ -43,7 +43,7 @@ func (s *sink) Document(d source.Document) {
 	if k == nil {
 		return
 	}
-	s.b.coverage.held[k.GroupKind] = true
+	s.hold(k)
 	s.b.seq++
 	s.b.queue <- job{doc: d, kind: k, opts: s.opts, seq: s.b.seq}
 }
@@ -51,6 +51,14 @@ func (s *sink) Document(d source.Document) {
 // Listed implements source.Sink.
 func (s *sink) Listed(apiVersion, kind string) {
 	if k := s.kind(apiVersion, kind); k != nil {
+		s.hold(k)
+	}
+}
+
+// hold records that the input answers for a kind. What is laid over a cluster does not: it adds objects,
+// and says nothing of those the cluster has.
+func (s *sink) hold(k *Kind) {
+	if !s.opts.Laid {
 		s.b.coverage.held[k.GroupKind] = true
 	}
 }
