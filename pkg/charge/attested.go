@@ -3,6 +3,7 @@ package charge
 import (
 	"regexp"
 
+	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -45,4 +46,48 @@ func (e *Engine) knownAbsent(kind, namespace, name string) bool {
 		gk = cluster.ResourceClaimTemplate
 	}
 	return e.snap.Coverage.Has(gk) || e.absences[attestation{kind, namespace, name}]
+}
+
+// chargedByName collects the extended resources that Kueue has charged under their own names: no mapped
+// DeviceClass took them over when it did. A name that some record shows otherwise is left out.
+func chargedByName(snap *cluster.Snapshot) map[corev1.ResourceName]bool {
+	out := map[corev1.ResourceName]bool{}
+	for _, w := range cluster.All[*kueue.Workload](snap, cluster.Workload) {
+		for i := range w.Spec.PodSets {
+			ps := &w.Spec.PodSets[i]
+			recorded := recordedCharge(w, ps.Name)
+			if recorded == nil {
+				continue
+			}
+			for k := range ps.Template.Spec.Containers {
+				for name, q := range ps.Template.Spec.Containers[k].Resources.Requests {
+					if q.IsZero() || !isExtended(name) {
+						continue
+					}
+					_, asItself := recorded[name]
+					if before, known := out[name]; !known || before {
+						out[name] = asItself
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// recordedCharge is what the Workload's status says a pod set was charged, or was found to request.
+func recordedCharge(w *kueue.Workload, podSet kueue.PodSetReference) corev1.ResourceList {
+	if a := w.Status.Admission; a != nil {
+		for i := range a.PodSetAssignments {
+			if a.PodSetAssignments[i].Name == podSet {
+				return a.PodSetAssignments[i].ResourceUsage
+			}
+		}
+	}
+	for i := range w.Status.ResourceRequests {
+		if w.Status.ResourceRequests[i].Name == podSet {
+			return w.Status.ResourceRequests[i].Resources
+		}
+	}
+	return nil
 }

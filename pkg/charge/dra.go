@@ -1,11 +1,12 @@
 package charge
 
 import (
+	"fmt"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	"strings"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
@@ -133,37 +134,49 @@ func (r *run) gateMatters(gate string) {
 }
 
 // classBacked tells whether a DeviceClass declares the extended resource name. When DeviceClasses are
-// not in the input, the charge is unknown unless no class could change it.
+// not in the input, the charge is unknown unless no class could change it, or Kueue's own records show
+// how it charges the name.
 func (r *run) classBacked(name corev1.ResourceName) bool {
 	if !r.e.cfg.Behavior.ExtendedNeedsDeviceClass || len(r.e.byExtendedName[name]) > 0 {
 		return true
 	}
-	if !r.e.snap.Coverage.Has(cluster.DeviceClass) && r.classCouldMatter(name) {
+	if r.e.snap.Coverage.Has(cluster.DeviceClass) {
+		return false
+	}
+	amount, key := r.classCouldMatter(name)
+	switch {
+	case !amount && !key:
+	case !amount && r.e.byOwnName[name]:
+		r.note(fmt.Sprintf("DeviceClasses are not in the input; Kueue has charged %s under its own name, so no mapped class stands behind it", name))
+	default:
 		r.missing(cluster.DeviceClass.Kind)
 		r.unsure = true
 	}
 	return false
 }
 
-// classCouldMatter tells whether a DeviceClass that declares the name could change the charge. An
-// unmapped class keeps the name and, in a plain pod, the amount.
-func (r *run) classCouldMatter(name corev1.ResourceName) bool {
-	if res := r.e.cfg.Configuration.Resources; !r.e.cfg.Found || res != nil &&
-		(len(res.DeviceClassMappings) > 0 || len(res.Transformations) > 0 || len(res.ExcludeResourcePrefixes) > 0) {
-		return true
+// classCouldMatter tells what a DeviceClass that declares the name could change: the amount, or the
+// quota resource it is charged to. An unmapped class keeps the name and, in a plain pod, the amount.
+func (r *run) classCouldMatter(name corev1.ResourceName) (amount, key bool) {
+	if !r.e.cfg.Found {
+		return true, true
+	}
+	if res := r.e.cfg.Configuration.Resources; res != nil {
+		key = len(res.DeviceClassMappings) > 0
+		amount = len(res.Transformations) > 0 || len(res.ExcludeResourcePrefixes) > 0
 	}
 	for i := range r.w.PodSets {
 		spec := &r.w.PodSets[i].Template.Spec
 		if _, ok := spec.Overhead[name]; ok {
-			return true
+			amount = true
 		}
 		for k := range spec.InitContainers {
 			if _, ok := spec.InitContainers[k].Resources.Requests[name]; ok {
-				return true
+				amount = true
 			}
 		}
 	}
-	return false
+	return amount, key
 }
 
 // usesClaimsDirectly refuses workloads that name a ResourceClaim: Kueue supports templates only.

@@ -27,6 +27,7 @@ type Engine struct {
 	claims         map[types.NamespacedName]*claimTemplate
 	blocked        map[string]string
 	absences       map[attestation]bool
+	byOwnName      map[corev1.ResourceName]bool
 	answers        map[sourceKey]*sourceAnswer
 	mapped         map[string]Evidence // by class
 }
@@ -41,6 +42,7 @@ func NewEngine(snap *cluster.Snapshot, cfg *kueueconf.Config, inv *device.Invent
 		claims:         map[types.NamespacedName]*claimTemplate{},
 		blocked:        map[string]string{},
 		absences:       attestedAbsences(snap),
+		byOwnName:      chargedByName(snap),
 		answers:        map[sourceKey]*sourceAnswer{},
 		mapped:         map[string]Evidence{},
 	}

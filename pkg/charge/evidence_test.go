@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
@@ -20,31 +22,38 @@ import (
 )
 
 // An export that lacks a kind must not turn an answer into a wrong claim: it stays what it was, or it
-// becomes unknown. It is held for every dump of the corpus and every kind the charge may rest on.
+// becomes unknown. It is held for every dump of the corpus and every kind the charge may rest on, with
+// the statuses of Workloads, which may tell what the kind would have told, and without.
 func TestMissingKindsNeverMislead(t *testing.T) {
+	t.Run("without statuses", func(t *testing.T) { neverMislead(t, withoutStatus) })
+	t.Run("with statuses", func(t *testing.T) { neverMislead(t, func(*kueue.Workload) {}) })
+}
+
+func neverMislead(t *testing.T, strip func(*kueue.Workload)) {
 	dumps, err := filepath.Glob(corpus + "/*/dump.yaml")
 	if err != nil || len(dumps) == 0 {
 		t.Fatalf("no golden corpus: %v", err)
 	}
 	for _, file := range dumps {
 		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
-			full := answers(t, load(t, file, ""))
+			full := answers(t, load(t, file, "", strip))
 			for _, kind := range []string{"ResourceSlice", "DeviceClass", "ResourceClaimTemplate", "ConfigMap", "Namespace", "LocalQueue", "ClusterQueue"} {
-				for name, got := range answers(t, load(t, file, kind)) {
+				for name, got := range answers(t, load(t, file, kind, strip)) {
 					want := full[name]
 					if got.Verdict == charge.Unknown || want.Verdict == charge.Unknown {
 						continue
 					}
-					if blocked(want) && (kind == "LocalQueue" || kind == "ClusterQueue") {
-						continue // without the queues, nothing is said about them
+					if blocked(want) && (kind == "LocalQueue" || kind == "ClusterQueue" || kind == "Namespace") {
+						continue // without them, nothing is said about what the queue takes
 					}
 					if got.Verdict != want.Verdict {
 						t.Errorf("without %s: %s is %s, was %s", kind, name, got.Verdict, want.Verdict)
 					}
-					if kind == "ClusterQueue" || kind == "LocalQueue" {
-						delete(want.Total, "pods") // only a queue can cover pods
-					}
-					if diff := cmp.Diff(want.Total, got.Total); diff != "" {
+					// Only a queue can cover pods.
+					notPods := cmpopts.IgnoreMapEntries(func(name corev1.ResourceName, _ int64) bool {
+						return name == corev1.ResourcePods && (kind == "ClusterQueue" || kind == "LocalQueue")
+					})
+					if diff := cmp.Diff(want.Total, got.Total, notPods); diff != "" {
 						t.Errorf("without %s: %s charged otherwise (-with +without):\n%s", kind, name, diff)
 					}
 				}
@@ -63,7 +72,7 @@ func blocked(c *charge.Charge) bool {
 }
 
 // load reads a dump without the objects of one kind.
-func load(t *testing.T, file, without string) *cluster.Snapshot {
+func load(t *testing.T, file, without string, strip func(*kueue.Workload)) *cluster.Snapshot {
 	t.Helper()
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -92,7 +101,7 @@ func load(t *testing.T, file, without string) *cluster.Snapshot {
 		t.Fatal(err)
 	}
 	for _, w := range cluster.All[*kueue.Workload](snap, cluster.Workload) {
-		w.Status = kueue.WorkloadStatus{}
+		strip(w)
 	}
 	return snap
 }
