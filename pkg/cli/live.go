@@ -42,7 +42,7 @@ func readLive(ctx context.Context, env Env, o *options, b *cluster.Builder) erro
 	}
 	l := liveReader{o: o, sink: b.Sink(cluster.InputOptions{Live: true})}
 	// The manager's ConfigMap is looked for by itself: a cluster's ConfigMaps are many, and in other namespaces.
-	kinds := liveKinds(func(gk schema.GroupKind) bool { return gk != cluster.ConfigMap })
+	kinds := liveKinds(func(gk schema.GroupKind) bool { return needed(gk) && gk != cluster.ConfigMap })
 	if err = l.read(ctx, kinds, o.namespace, l.sink); err == nil {
 		err = l.readManager(ctx)
 	}

@@ -138,11 +138,29 @@ func TestWhatMayNotBeReadIsMissingNotAbsent(t *testing.T) {
 	if !strings.Contains(out, "Unknown") || code != 0 {
 		t.Errorf("exit %d, want 0 and an unknown charge:\n%s", code, out)
 	}
-	if !strings.Contains(errOut, "warning: could not read ResourceClaimTemplate.resource.k8s.io: forbidden") {
+	if !strings.Contains(errOut, "warning: could not read (forbidden): DeviceClass.resource.k8s.io, ResourceClaimTemplate.resource.k8s.io\n") {
 		t.Errorf("stderr does not name what was forbidden: %q", errOut)
 	}
 	if _, errOut, code := run(t, append(args, "--strict")...); code != ExitIncomplete {
 		t.Errorf("--strict ends with %d (%s), want %d", code, errOut, ExitIncomplete)
+	}
+}
+
+func TestNothingListedIsNoAnswer(t *testing.T) {
+	var forbidden []string
+	for _, k := range cluster.Kinds() {
+		for _, version := range k.Versions {
+			prefix := "/apis/" + k.Group + "/" + version
+			if k.Group == "" {
+				prefix = "/api/" + version
+			}
+			forbidden = append(forbidden, prefix+"/"+k.Resource, prefix+"/namespaces/team-a/"+k.Resource)
+		}
+	}
+	server := apiServer(t, testdata(t, "cluster.yaml"), forbidden...)
+	out, errOut, code := run(t, "charge", "-n", "team-a", "--server", server.URL)
+	if out != "" || code != ExitUnusable || !strings.Contains(errOut, "error: neither workloads nor jobs may be listed here") {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, out, errOut)
 	}
 }
 

@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
@@ -22,9 +25,15 @@ type scene struct {
 	notFound error
 }
 
+// needed tells which kinds a charge and its explanation rest on. Claims in use are many, one or more a
+// pod, and tell nothing of quota.
+func needed(gk schema.GroupKind) bool {
+	return gk != cluster.ResourceClaim && gk != cluster.Topology
+}
+
 // load runs the layers: source → cluster → kueueconf → workload → device → charge.
 func load(ctx context.Context, env Env, o *options) (*scene, error) {
-	b := cluster.NewBuilder(nil)
+	b := cluster.NewBuilder(needed)
 	err := read(ctx, env, o, b)
 	snap := b.Build()
 	if err != nil {
@@ -36,12 +45,7 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	if len(snap.Problems) > 0 && snap.Objects() == 0 {
 		return nil, errUnreadable
 	}
-	for _, text := range snap.Coverage.Forbidden() {
-		// Other reasons are problems, printed already.
-		if strings.Contains(text, ": forbidden: ") {
-			fmt.Fprintln(env.ErrOut, "warning: could not read "+text)
-		}
-	}
+	warnForbidden(env, snap)
 	conf, err := kueueconf.Resolve(snap, kueueconf.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates})
 	if err != nil {
 		return nil, err
@@ -49,11 +53,28 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	s := &scene{snap: snap, conf: conf}
 	found, notFound := choose(snap, workload.Find(snap, conf, workload.Options{Namespace: o.namespace}), o)
 	s.notFound = notFound
+	if len(found) == 0 && snap.Live && !snap.Coverage.Has(cluster.Workload) && !snap.Coverage.Has(cluster.Job) {
+		return nil, errors.New("neither workloads nor jobs may be listed here; name a namespace where you may with -n")
+	}
 	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
 	for _, w := range found {
 		s.charges = append(s.charges, engine.Charge(w))
 	}
 	return s, ctx.Err()
+}
+
+// warnForbidden names, once, the kinds that the user may not list. Answers that rest on them are unknown.
+func warnForbidden(env Env, snap *cluster.Snapshot) {
+	var kinds []string
+	for _, text := range snap.Coverage.Forbidden() {
+		// Other reasons are problems, printed already.
+		if kind, _, ok := strings.Cut(text, ": forbidden: "); ok {
+			kinds = append(kinds, kind)
+		}
+	}
+	if len(kinds) > 0 {
+		fmt.Fprintf(env.ErrOut, "warning: could not read (forbidden): %s\n", strings.Join(kinds, ", "))
+	}
 }
 
 // finish prints the result and says, as an error, what was wrong with the input.

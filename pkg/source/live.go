@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -140,6 +141,19 @@ func (l *listing) deliver(kind LiveKind, seq int, sink Sink) int {
 	return seq
 }
 
+// unreachable names the server, not the request: which of the requests fails first is chance.
+func unreachable(err error) error {
+	server := ""
+	var request *url.Error
+	if errors.As(err, &request) {
+		if u, parsed := url.Parse(request.URL); parsed == nil {
+			server = " " + u.Scheme + "://" + u.Host
+		}
+		err = request.Err
+	}
+	return fmt.Errorf("cannot read from the API server%s: %w", server, err)
+}
+
 // failed sorts an error of the server: what is forbidden is missing, what cannot be reached ends the reading.
 func failed(request string, err error) listing {
 	var status apierrors.APIStatus
@@ -147,7 +161,7 @@ func failed(request string, err error) listing {
 	case apierrors.IsUnauthorized(err):
 		return listing{fatal: fmt.Errorf("the API server does not accept the user: %w", err)}
 	case !errors.As(err, &status):
-		return listing{fatal: fmt.Errorf("cannot read from the API server: %w", err)}
+		return listing{fatal: unreachable(err)}
 	case apierrors.IsForbidden(err):
 		return listing{missing: "forbidden: " + status.Status().Message}
 	case status.Status().Code == http.StatusNotFound:
