@@ -2,6 +2,7 @@ package charge
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,7 +58,7 @@ func (r *run) countClaim(c podClaim, g gates) {
 		return
 	}
 	if t.countErr != nil {
-		r.refuseTemplate(c, t, []templateError{*t.countErr})
+		r.refuseTemplate(c, t, [][]*templateError{{t.countErr}})
 		return
 	}
 	check := r.e.checkClaim(t)
@@ -65,12 +66,14 @@ func (r *run) countClaim(c podClaim, g gates) {
 		r.missing(check.missing...)
 		r.unsure = true
 	}
-	if len(check.possible) > 0 {
-		r.claimByChance(c, t, check)
-	}
-	if len(check.errors) > 0 {
-		r.refuseTemplate(c, t, check.errors)
+	outcomes := check.joint()
+	fine := slices.DeleteFunc(slices.Clone(outcomes), func(errors []*templateError) bool { return len(errors) > 0 })
+	switch {
+	case len(fine) == 0:
+		r.refuseTemplate(c, t, outcomes)
 		return
+	case len(fine) < len(outcomes):
+		r.claimByChance(c, t, outcomes)
 	}
 	r.chargeClasses(c, t, g)
 }
@@ -90,39 +93,51 @@ func (r *run) templateMissing(c podClaim) {
 	})
 }
 
-// refuseTemplate refuses the workload for errors inside a claim template.
-func (r *run) refuseTemplate(c podClaim, t *claimTemplate, errors []templateError) {
-	f := refusal{code: errors[0].code, evidence: []Evidence{c.evidence(r)}}
+// refuseTemplate refuses the workload for errors inside a claim template. Where the order of slices
+// decides which errors, all outcomes are told.
+func (r *run) refuseTemplate(c podClaim, t *claimTemplate, outcomes [][]*templateError) {
+	errors := outcomes[0]
+	f := refusal{code: errors[0].code, errs: inClaim(c, errors), evidence: []Evidence{c.evidence(r)}}
 	for n, e := range errors {
 		f.evidence = append(f.evidence, object(t.record, e.path, ""))
 		if n > 0 {
 			f.human += "; "
 		}
 		f.human += fmt.Sprintf("ResourceClaimTemplate %s/%s: %s", r.w.Namespace, c.template, e.human)
-		if e.err != nil {
-			f.errs = append(f.errs, inClaim(c, e.err))
-		}
 	}
+	f.others = slices.DeleteFunc(texts(c, outcomes[1:]), func(s string) bool { return len(f.errs) > 0 && s == truncate(f.errs.ToAggregate().Error()) })
 	r.refuse(f)
 }
 
-// inClaim words an error of a claim template as Kueue reports it for the pod's claim.
-func inClaim(c podClaim, e *field.Error) *field.Error {
-	return &field.Error{Type: e.Type, Field: c.path().String() + "." + e.Field, BadValue: e.BadValue, Detail: "ResourceClaimTemplate " + c.template + ": " + e.Detail}
+// inClaim words errors of a claim template as Kueue reports them for the pod's claim.
+func inClaim(c podClaim, errors []*templateError) field.ErrorList {
+	var out field.ErrorList
+	for _, e := range errors {
+		if e.err != nil {
+			out = append(out, &field.Error{Type: e.err.Type, Field: c.path().String() + "." + e.err.Field, BadValue: e.err.BadValue, Detail: "ResourceClaimTemplate " + c.template + ": " + e.err.Detail})
+		}
+	}
+	return out
+}
+
+// texts are the distinct messages of outcomes that are errors.
+func texts(c podClaim, outcomes [][]*templateError) []string {
+	var out []string
+	for _, errors := range outcomes {
+		if len(errors) == 0 {
+			continue
+		}
+		if text := truncate(inClaim(c, errors).ToAggregate().Error()); !slices.Contains(out, text) {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 // claimByChance reports a claim whose check depends on the arbitrary order of ResourceSlices.
-func (r *run) claimByChance(c podClaim, t *claimTemplate, check *claimCheck) {
-	var possible []string
-	for _, request := range check.possible {
-		for _, e := range request {
-			if e != nil {
-				possible = append(possible, truncate(inClaim(c, e.err).Error()))
-			}
-		}
-	}
+func (r *run) claimByChance(c podClaim, t *claimTemplate, outcomes [][]*templateError) {
 	r.chance(fmt.Sprintf("whether enough devices match the selectors of ResourceClaimTemplate %s/%s depends on the order in which Kueue meets the ResourceSlices, which is arbitrary",
-		r.w.Namespace, c.template), possible, c.evidence(r), object(t.record, "spec.spec.devices.requests", ""))
+		r.w.Namespace, c.template), texts(c, outcomes), c.evidence(r), object(t.record, "spec.spec.devices.requests", ""))
 }
 
 // chargeClasses adds the device counts of a claim to the quota resources its classes are mapped to.

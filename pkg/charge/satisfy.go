@@ -14,11 +14,35 @@ import (
 // claimCheck is the outcome of holding the CEL selectors of one claim against the published devices.
 // Only requests that have selectors of their own are checked.
 type claimCheck struct {
-	errors []templateError
-	// possible holds, for a request whose outcome depends on the order of slices, its possible errors
-	// (nil for success).
-	possible [][]*templateError
+	// outcomes holds, for each checked request in order, what may come of it: nil for success. There is
+	// more than one only where the result depends on the order of slices.
+	outcomes [][]*templateError
 	missing  []string
+}
+
+// maxOutcomes bounds the joint outcomes that are told for one claim.
+const maxOutcomes = 64
+
+// joint lists what may come of the claim as a whole: for each outcome the errors in request order, none
+// for success. It may list combinations that no single order gives.
+func (c *claimCheck) joint() [][]*templateError {
+	all := [][]*templateError{nil}
+	for _, outcomes := range c.outcomes {
+		var next [][]*templateError
+		for _, before := range all {
+			for _, o := range outcomes {
+				errors := slices.Clone(before)
+				if o != nil {
+					errors = append(errors, o)
+				}
+				if len(next) < maxOutcomes {
+					next = append(next, errors)
+				}
+			}
+		}
+		all = next
+	}
+	return all
 }
 
 // checkClaim answers for a claim template once.
@@ -31,8 +55,9 @@ func (e *Engine) checkClaim(t *claimTemplate) *claimCheck {
 	if !e.cfg.Behavior.CheckCELSatisfiability {
 		return c
 	}
-	var indices []int
+	var at []int // of each request below, its place in outcomes
 	var requests []device.Request
+	var indices []int
 	for k := range t.spec.Devices.Requests {
 		x := t.spec.Devices.Requests[k].Exactly
 		if x == nil || !slices.ContainsFunc(x.Selectors, func(s resourcev1.DeviceSelector) bool { return s.CEL != nil }) {
@@ -44,13 +69,14 @@ func (e *Engine) checkClaim(t *claimTemplate) *claimCheck {
 			continue
 		}
 		if refused != nil {
-			c.errors = append(c.errors, templateError{code: code, err: refused, human: refused.Detail, path: objectPath(requestsPath.Index(k))})
+			c.outcomes = append(c.outcomes, []*templateError{{code: code, err: refused, human: refused.Detail, path: objectPath(requestsPath.Index(k))}})
 			continue
 		}
 		// Compiled without error before: counting comes first.
 		row, _ := e.compile(x.Selectors, requestsPath.Index(k), "")
-		indices = append(indices, k)
+		at, indices = append(at, len(c.outcomes)), append(indices, k)
 		requests = append(requests, device.Request{Class: class, Selectors: row, Count: x.Count})
+		c.outcomes = append(c.outcomes, []*templateError{nil})
 	}
 	if len(requests) == 0 {
 		return c
@@ -60,36 +86,22 @@ func (e *Engine) checkClaim(t *claimTemplate) *claimCheck {
 		return c
 	}
 	for n, a := range e.inv.Satisfy(requests, e.driversFor(t)) {
-		c.add(t, indices[n], a)
+		c.outcomes[at[n]] = answerErrors(t, indices[n], a)
 	}
-	slices.SortStableFunc(c.errors, func(a, b templateError) int { return requestIndex(a.path) - requestIndex(b.path) })
 	return c
 }
 
-// requestIndex orders errors by the request they belong to.
-func requestIndex(path string) int {
-	var k int
-	if _, err := fmt.Sscanf(path, "spec.spec.devices.requests[%d]", &k); err != nil {
-		return 0
-	}
-	return k
-}
-
-// add records the answer for device request k.
-func (c *claimCheck) add(t *claimTemplate, k int, a device.Answer) {
+// answerErrors are the errors, or nil, that may come of device request k.
+func answerErrors(t *claimTemplate, k int, a device.Answer) []*templateError {
 	x := t.spec.Devices.Requests[k].Exactly
-	first := answerError(x, k, a)
-	if a.Certain() {
-		if first != nil {
-			c.errors = append(c.errors, *first)
-		}
-		return
-	}
-	possible := []*templateError{first}
+	out := []*templateError{answerError(x, k, a)}
 	for _, o := range a.Other {
-		possible = append(possible, answerError(x, k, o))
+		out = append(out, answerError(x, k, o))
 	}
-	c.possible = append(c.possible, possible)
+	if a.Sampled && !slices.Contains(out, nil) {
+		out = append(out, nil) // not every order was tried
+	}
+	return out
 }
 
 func answerError(x *resourcev1.ExactDeviceRequest, k int, a device.Answer) *templateError {
