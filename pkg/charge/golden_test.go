@@ -22,7 +22,10 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
-const corpus = "../../testdata/golden/scenarios"
+const (
+	corpus   = "../../testdata/golden/scenarios"
+	recorded = "../../testdata/recorded/scenarios"
+)
 
 // observation is what a running Kueue of one version made of a scenario.
 type observation struct {
@@ -116,9 +119,13 @@ func TestGoldenScenarios(t *testing.T) {
 }
 
 func eachObservation(t *testing.T, check func(*testing.T, string, observation)) {
-	files, err := filepath.Glob(corpus + "/*/observed-*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no golden corpus: %v", err)
+	var files []string
+	for _, dir := range []string{corpus, recorded} {
+		found, err := filepath.Glob(dir + "/*/observed-*.json")
+		if err != nil || len(found) == 0 {
+			t.Fatalf("no scenarios in %s: %v", dir, err)
+		}
+		files = append(files, found...)
 	}
 	for _, f := range files {
 		name := filepath.Base(filepath.Dir(f)) + "/" + strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), "observed-"), ".json")
