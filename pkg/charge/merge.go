@@ -12,6 +12,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -39,6 +40,7 @@ func (r *run) merge() {
 		r.out.PodSets = append(r.out.PodSets, set)
 	}
 	r.noteUndeclared(covered)
+	r.notePartial()
 }
 
 // sum is one resource of one pod while it is put together.
@@ -168,6 +170,60 @@ func (r *run) noteUndeclared(covered map[corev1.ResourceName]bool) {
 		if !covered[name] {
 			r.note(fmt.Sprintf("%s does not count against quota: ClusterQueue %s does not cover it, and quotaCheckStrategy is IgnoreUndeclared", name, r.out.ClusterQueue))
 		}
+	}
+}
+
+// Admitted is the charge for as many pods as the Workload was admitted with: fewer than its spec asks for
+// after partial admission. Without admission it is the Total.
+func (c *Charge) Admitted() Amounts {
+	if c.Workload == nil || c.Workload.Object == nil || c.Workload.Object.Status.Admission == nil {
+		return c.Total
+	}
+	out, fewer := Amounts{}, false
+	for i := range c.PodSets {
+		n := c.admittedPods(i)
+		fewer = fewer || n < c.PodSets[i].Count
+		for name, v := range c.PodSets[i].ScaledTo(n) {
+			out[name] = add(out[name], v, true)
+		}
+	}
+	if !fewer {
+		return c.Total
+	}
+	return out
+}
+
+// admittedPods is the number of pods of pod set i that were admitted, where it may be lower than asked for.
+func (c *Charge) admittedPods(i int) int64 {
+	count := c.PodSets[i].Count
+	if i >= len(c.Workload.PodSets) || c.Workload.PodSets[i].MinCount == nil {
+		return count
+	}
+	for _, a := range c.Workload.Object.Status.Admission.PodSetAssignments {
+		if string(a.Name) == c.PodSets[i].Name && a.Count != nil && int64(*a.Count) < count {
+			return int64(*a.Count)
+		}
+	}
+	return count
+}
+
+// notePartial tells how far partial admission may lower the charge, or has lowered it.
+func (r *run) notePartial() {
+	if !r.e.cfg.Enabled(kueueconf.PartialAdmission) {
+		return
+	}
+	for i := range r.out.PodSets {
+		ps := &r.w.PodSets[i]
+		if ps.MinCount == nil || *ps.MinCount >= ps.Count {
+			continue
+		}
+		if o := r.w.Object; o != nil && o.Status.Admission != nil {
+			if n := r.out.admittedPods(i); n < int64(ps.Count) {
+				r.note(fmt.Sprintf("pod set %s was admitted with %d of %d pods and holds quota for those (partial admission)", ps.Name, n, ps.Count))
+			}
+			continue
+		}
+		r.note(fmt.Sprintf("pod set %s may be admitted with fewer pods, down to %d (partial admission); the charge is for all %d", ps.Name, *ps.MinCount, ps.Count))
 	}
 }
 

@@ -32,15 +32,17 @@ func inconsistencies(x *Explanation) []string {
 	return out
 }
 
-// repriced compares what was charged at admission with what the objects give now.
+// repriced compares what was charged at admission with what the objects give now, for as many pods as
+// were admitted where partial admission may lower their number.
 func repriced(c *charge.Charge) []string {
 	var out []string
+	total := c.Admitted()
 	for _, name := range slices.Sorted(maps.Keys(c.Published)) {
 		was, err := resource.ParseQuantity(c.Published[name])
 		if err != nil {
 			continue
 		}
-		now, charged := c.Total[name]
+		now, charged := total[name]
 		switch {
 		case !charged && !was.IsZero():
 			out = append(out, fmt.Sprintf("it was admitted with %s of %s, which the objects now do not ask for: a charge is fixed at admission", c.Published[name], name))
