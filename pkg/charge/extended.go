@@ -51,13 +51,24 @@ func (r *run) extendedResources(gates) {
 	}
 }
 
-// extendedErrors collects the errors of the path. Errors of one pod set come in the order of a Go map.
+// extendedErrors collects the errors of the path. Kueue walks the names of a pod set, or in older versions
+// of a container, in the order of a Go map: the errors of one name stay together, the names change places.
 type extendedErrors struct {
 	code     string
 	errs     field.ErrorList
 	human    []string
 	evidence []Evidence
-	shuffled bool
+	// groups hold, for each walk over a map, the errors of each name.
+	groups [][]field.ErrorList
+}
+
+// walk begins the walk over the names of another map.
+func (x *extendedErrors) walk() { x.groups = append(x.groups, nil) }
+
+// name begins another name of the map.
+func (x *extendedErrors) name() {
+	last := len(x.groups) - 1
+	x.groups[last] = append(x.groups[last], nil)
 }
 
 func (x *extendedErrors) add(code string, err *field.Error, human string, evidence ...Evidence) {
@@ -69,20 +80,42 @@ func (x *extendedErrors) add(code string, err *field.Error, human string, eviden
 		x.human = append(x.human, human)
 	}
 	x.evidence = append(x.evidence, evidence...)
+	group := x.groups[len(x.groups)-1]
+	group[len(group)-1] = append(group[len(group)-1], err)
 }
+
+// maxShuffled bounds the names of one map whose orders are told, and maxTexts the texts.
+const (
+	maxShuffled = 4
+	maxTexts    = 64
+)
 
 // reordered gives the other orders in which the errors may stand.
 func (x *extendedErrors) reordered() []string {
-	if !x.shuffled || len(x.errs) < 2 || len(x.errs) > 4 {
-		return nil
+	lists := []field.ErrorList{nil}
+	for _, names := range x.groups {
+		names = slices.DeleteFunc(slices.Clone(names), func(l field.ErrorList) bool { return len(l) == 0 })
+		if len(names) > maxShuffled {
+			return nil
+		}
+		var next []field.ErrorList
+		for _, before := range lists {
+			device.EveryOrder(names, func(order []field.ErrorList) {
+				if len(next) < maxTexts {
+					next = append(next, append(slices.Clone(before), slices.Concat(order...)...))
+				}
+			})
+		}
+		lists = next
 	}
+	first := truncate(x.errs.ToAggregate().Error())
 	var out []string
-	device.EveryOrder(x.errs, func(p []*field.Error) {
-		if text := truncate(field.ErrorList(p).ToAggregate().Error()); !slices.Contains(out, text) {
+	for _, l := range lists {
+		if text := truncate(l.ToAggregate().Error()); text != first && !slices.Contains(out, text) {
 			out = append(out, text)
 		}
-	})
-	return out[1:]
+	}
+	return out
 }
 
 // extendedRequests lists the requests of pod set i: init containers first, names sorted.
@@ -109,10 +142,9 @@ func (r *run) extendedRequests(i int) []extendedRequest {
 // extendedByName takes maximum and sum per resource name and maps the result.
 func (r *run) extendedByName(i int, requests []extendedRequest, found *extendedErrors) {
 	totals := aggregate(requests, func(q extendedRequest) corev1.ResourceName { return q.name })
-	if len(totals) > 1 {
-		found.shuffled = true
-	}
+	found.walk()
 	for _, name := range slices.Sorted(maps.Keys(totals)) {
+		found.name()
 		of := slices.DeleteFunc(slices.Clone(requests), func(q extendedRequest) bool { return q.name != name })
 		key, ok := r.quotaKey(i, name, of[:1], found)
 		if !ok {
@@ -142,7 +174,11 @@ func (r *run) extendedByName(i int, requests []extendedRequest, found *extendedE
 func (r *run) extendedByContainer(i int, requests []extendedRequest, found *extendedErrors) {
 	var mapped []extendedRequest
 	names := map[corev1.ResourceName][]extendedRequest{}
-	for _, q := range requests {
+	for n, q := range requests {
+		if n == 0 || requests[n-1].init != q.init || requests[n-1].index != q.index {
+			found.walk()
+		}
+		found.name()
 		if !r.classBacked(q.name) || len(r.e.byExtendedName[q.name]) == 0 {
 			continue
 		}

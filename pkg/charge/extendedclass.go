@@ -102,7 +102,6 @@ func (r *run) firstMappedAnswer(i int, name corev1.ResourceName, answers []class
 		for _, a := range mapped {
 			r.refuseSources(i, name, a, at, found)
 		}
-		found.shuffled = found.shuffled || len(mapped) > 1
 		return "", false
 	}
 	if !allSame(mapped) {
