@@ -67,17 +67,17 @@ func (r *run) prepare(q *sourceRequest) bool {
 		at = q.path().Child("devices", "requests").Index(0)
 	}
 	class, refused, code, missing := r.e.classRow(q.exactly.DeviceClassName, at)
-	if missing {
-		r.missing(cluster.DeviceClass.Kind)
-		r.unsure = true
-		return false
-	}
 	if refused != nil {
 		r.refuse(refusal{code: code, errs: field.ErrorList{refused}, human: refused.Detail, evidence: q.evidence(r)})
 		return false
 	}
 	if !r.e.snap.Coverage.Has(cluster.ResourceSlice) {
 		r.missing(cluster.ResourceSlice.Kind)
+	}
+	if missing {
+		r.missing(cluster.DeviceClass.Kind)
+	}
+	if missing || !r.e.snap.Coverage.Has(cluster.ResourceSlice) {
 		r.unsure = true
 		return false
 	}
