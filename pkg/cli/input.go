@@ -27,7 +27,7 @@ func read(ctx context.Context, env Env, o *options, b *cluster.Builder) error {
 		return nil
 	}
 	files := source.Options{Filenames: o.filenames, Recursive: o.recursive, Stdin: env.In}
-	return source.Read(ctx, files, b.Sink(cluster.InputOptions{Laid: true, Namespace: o.laidNamespace}))
+	return source.Read(ctx, files, b.Sink(cluster.InputOptions{Laid: true, Whole: o.filesAlone, Namespace: o.laidNamespace}))
 }
 
 // readExport reads everything --from names. Directories are read with all below them: a must-gather is a tree.

@@ -29,7 +29,7 @@ func readLive(ctx context.Context, env Env, o *options, b *cluster.Builder) erro
 		}
 		fmt.Fprintln(env.ErrOut, "no kubeconfig found: the files of -f are all there is")
 		o.namespace = *o.config.Namespace
-		o.laidNamespace = o.namespace
+		o.laidNamespace, o.filesAlone = o.namespace, true
 		return nil
 	}
 	namespace, _, err := o.config.ToRawKubeConfigLoader().Namespace()

@@ -47,10 +47,12 @@ type options struct {
 	namespace string
 	// laidNamespace is given to objects of -f that name none.
 	laidNamespace string
-	gates         map[string]bool
-	labels        labels.Selector
-	targets       []target
-	printer       report.Printer
+	// filesAlone tells that there is no cluster: the files of -f are all there is.
+	filesAlone bool
+	gates      map[string]bool
+	labels     labels.Selector
+	targets    []target
+	printer    report.Printer
 	// live tells to read the cluster.
 	live bool
 }

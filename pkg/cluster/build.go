@@ -54,6 +54,8 @@ type placed struct {
 type InputOptions struct {
 	// Laid marks objects that are laid over the cluster (-f): they never passed an API server.
 	Laid bool
+	// Whole tells that laid objects are all there is: there is no cluster below them.
+	Whole bool
 	// Namespace is given to namespaced objects that name none; empty means "default".
 	Namespace string
 	// Live marks a snapshot read from an API server.

@@ -209,6 +209,13 @@ func TestCoverage(t *testing.T) {
 		t.Error("an object laid over the cluster is there, and tells nothing of others")
 	}
 	b = NewBuilder(nil)
+	if err := source.ReadBytes(context.Background(), "f.yaml", []byte("{apiVersion: v1, kind: Namespace, metadata: {name: a}}"), b.Sink(InputOptions{Laid: true, Whole: true})); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.Build(); !s.Coverage.Has(Namespace) {
+		t.Error("without a cluster below them, the laid objects are all there is")
+	}
+	b = NewBuilder(nil)
 	sink := b.Sink(InputOptions{Live: true})
 	sink.Missing("resource.k8s.io", "ResourceSlice", source.NotServed)
 	sink.Missing("kueue.x-k8s.io", "ClusterQueue", "forbidden: no")

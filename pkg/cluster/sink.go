@@ -58,7 +58,7 @@ func (s *sink) Listed(apiVersion, kind string) {
 // hold records that the input answers for a kind. What is laid over a cluster does not: it adds objects,
 // and says nothing of those the cluster has.
 func (s *sink) hold(k *Kind) {
-	if !s.opts.Laid {
+	if !s.opts.Laid || s.opts.Whole {
 		s.b.coverage.held[k.GroupKind] = true
 	}
 }
