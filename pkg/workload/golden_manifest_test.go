@@ -6,7 +6,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -95,17 +94,11 @@ func withoutKind(t *testing.T, data []byte, kind string) []byte {
 	return out
 }
 
-// unkubernetes finds bare names of one letter that YAML 1.1 reads as a truth value.
-var unkubernetes = regexp.MustCompile(`(?m)[nN]ame: [nNyY]\b`)
-
 // TestManifests: from the manifests alone, which never passed an API server, the same workloads come out, but for
 // their names, which need the server's UIDs.
 func TestManifests(t *testing.T) {
 	eachScenario(t, "*", func(t *testing.T, dir string, o observation) {
 		data, err := os.ReadFile(filepath.Join(dir, "scenario.yaml"))
-		if unkubernetes.Match(data) {
-			t.Skip("has a name that kubectl would read as false")
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
