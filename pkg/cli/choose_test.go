@@ -87,6 +87,7 @@ func TestWorkloadsAreFoundThroughTheirOwners(t *testing.T) {
 		"owners that go round in a circle":       {args: []string{"pod/egg"}, wantErr: "pod/egg not found in namespace a"},
 		"one of two is missing, the other shown": {args: []string{"job/train", "job/nope"}, want: []string{"w-train"}, wantErr: "job/nope not found in namespace a"},
 		"a type without workloads is no error":   {args: []string{"jobsets"}},
+		"several types":                          {args: []string{"jobs,podgroup"}, want: []string{"w-train", "flock"}},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -72,7 +72,7 @@ func typeNames() map[string]schema.GroupKind {
 	return out
 }
 
-// parseTargets reads TYPE/NAME …, TYPE NAME … or TYPE.
+// parseTargets reads TYPE/NAME …, TYPE NAME … or TYPE, and several types joined by commas.
 func parseTargets(args []string) ([]target, error) {
 	if len(args) == 0 {
 		return nil, nil
@@ -93,19 +93,26 @@ func parseTargets(args []string) ([]target, error) {
 		}
 		return out, nil
 	}
-	gk, err := kindNamed(names, args[0])
-	if err != nil {
-		return nil, err
-	}
-	if len(args) == 1 {
-		return []target{{kind: gk}}, nil
-	}
+	return targetsOf(names, strings.Split(args[0], ","), args[1:])
+}
+
+// targetsOf reads TYPE[,TYPE …] [NAME …].
+func targetsOf(names map[string]schema.GroupKind, types, objects []string) ([]target, error) {
 	var out []target
-	for _, name := range args[1:] {
-		if strings.Contains(name, "/") {
-			return nil, fmt.Errorf("%q follows the type %s, so it must be a name; write TYPE/NAME for all or TYPE NAME", name, args[0])
+	for _, text := range types {
+		gk, err := kindNamed(names, text)
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, target{gk, name})
+		if len(objects) == 0 {
+			out = append(out, target{kind: gk})
+		}
+		for _, name := range objects {
+			if strings.Contains(name, "/") {
+				return nil, fmt.Errorf("%q follows the type %s, so it must be a name; write TYPE/NAME for all or TYPE NAME", name, text)
+			}
+			out = append(out, target{gk, name})
+		}
 	}
 	return out, nil
 }
