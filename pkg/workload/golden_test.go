@@ -17,7 +17,7 @@ import (
 )
 
 // corpus holds what a running Kueue made of whole scenarios.
-const corpus = "../../testdata/golden/scenarios"
+var corpus = []string{"../../testdata/golden/scenarios", "../../testdata/recorded/scenarios"}
 
 // observation is what Kueue v0.19.2 made of one scenario.
 type observation struct {
@@ -120,9 +120,16 @@ func jobName(s string) string {
 
 func eachScenario(t *testing.T, pattern string, check func(*testing.T, string, observation)) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(corpus, pattern, "observed-v0.19.2.json"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no scenario %s in %s (%v)", pattern, corpus, err)
+	var files []string
+	for _, dir := range corpus {
+		found, err := filepath.Glob(filepath.Join(dir, pattern, "observed-v0.19.2.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) == 0 {
+		t.Fatalf("no scenario %s in %s", pattern, corpus)
 	}
 	for _, file := range files {
 		dir := filepath.Dir(file)
