@@ -67,6 +67,17 @@ func (d *Explanations) head(s *Screen, x *explain.Explanation) {
 		s.paragraph("", fmt.Sprintf("%s: needs %s, %s in flavor %s — %s short.", l.Resource,
 			d.units.Format(l.Resource, l.Requested), free, l.Flavor, d.units.Format(l.Resource, l.Short)))
 	}
+	if leadsWithReport(x) {
+		for _, m := range x.Reported.Meaning {
+			s.paragraph("", "Kueue found: "+m)
+		}
+	}
+}
+
+// leadsWithReport tells that what Kueue last reported is the best answer to why the workload waits: there
+// is no constraint that is certain from the objects.
+func leadsWithReport(x *explain.Explanation) bool {
+	return x.Reported.State == explain.Pending && len(x.Binding) == 0 && x.Charge.Verdict == charge.Charged
 }
 
 // problems says what is wrong, with the fields that show it.
@@ -293,6 +304,9 @@ func (d *Explanations) reported(s *Screen, x *explain.Explanation) {
 		s.paragraph(s.paint(heading, "Kueue says")+"  ", text)
 	}
 	for i, m := range r.Meaning {
+		if leadsWithReport(x) {
+			break // said above
+		}
 		label := "that is     "
 		if i > 0 {
 			label = "            "
