@@ -134,13 +134,7 @@ func (w *window) skipValue() error {
 	depth, at := 0, value
 	b, i := w.buf, w.pos
 	for {
-		for i < len(b) && isSpace(b[i]) {
-			i++
-			for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:]) == eightSpaces {
-				i += 8
-			}
-		}
-		if i == len(b) {
+		if i = skipSpaces(b, i); i == len(b) {
 			if w.pos = i; !w.fill() {
 				return errEnd
 			}
@@ -159,14 +153,10 @@ func (w *window) skipValue() error {
 				i = end + 1
 				break
 			}
-			w.pos = i
-			if err := w.skipString(); err != nil {
-				return err
-			}
-			b, i = w.buf, w.pos
+			fallthrough
 		case word:
 			w.pos = i
-			if err := w.skipWord(); err != nil {
+			if err := w.skipScalar(token); err != nil {
 				return err
 			}
 			b, i = w.buf, w.pos
@@ -203,6 +193,24 @@ const (
 	highs       = 0x8080808080808080
 	eightSpaces = ' ' * ones
 )
+
+// skipSpaces returns the index of the first byte from i on that is not white space. Indentation comes in runs.
+func skipSpaces(b []byte, i int) int {
+	for i < len(b) && isSpace(b[i]) {
+		i++
+		for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:]) == eightSpaces {
+			i += 8
+		}
+	}
+	return i
+}
+
+func (w *window) skipScalar(token class) error {
+	if token == quote {
+		return w.skipString()
+	}
+	return w.skipWord()
+}
 
 // plainString returns the index of the first byte from i on that is a quote, a backslash or a
 // control character: eight bytes at a time, by the usual test for a zero byte in a word.
