@@ -18,19 +18,24 @@ var (
 	maxMilli, minMilli = *resource.NewMilliQuantity(math.MaxInt64, resource.DecimalSI), *resource.NewMilliQuantity(math.MinInt64, resource.DecimalSI)
 )
 
-// units converts a quantity to the units Kueue counts in: milli for cpu, else whole units, rounded up.
-// Versions that do not clamp let huge quantities wrap, as Go integers do.
-func units(name corev1.ResourceName, q resource.Quantity, b kueueconf.Behavior) int64 {
+// Units converts a quantity to the units Kueue counts in: milli for cpu, else whole units, rounded up.
+// What int64 cannot hold is clamped.
+func Units(name corev1.ResourceName, q resource.Quantity) int64 {
 	if name == corev1.ResourceCPU {
-		if b.ClampCPU {
-			return clamp(q, minMilli, maxMilli, q.MilliValue)
-		}
+		return clamp(q, minMilli, maxMilli, q.MilliValue)
+	}
+	return integerValue(q)
+}
+
+// units is Units as a release counts: those that do not clamp let huge quantities wrap, as Go integers do.
+func units(name corev1.ResourceName, q resource.Quantity, b kueueconf.Behavior) int64 {
+	switch cpu := name == corev1.ResourceCPU; {
+	case cpu && !b.ClampCPU:
 		return q.MilliValue()
+	case !cpu && !b.ClampNonCPU:
+		return q.Value()
 	}
-	if b.ClampNonCPU {
-		return integerValue(q)
-	}
-	return q.Value()
+	return Units(name, q)
 }
 
 // integerValue rounds up to an integer and clamps to int64.
@@ -46,12 +51,9 @@ func clamp(q, least, most resource.Quantity, value func() int64) int64 {
 	return value()
 }
 
-// add adds, saturating or wrapping.
-func add(a, b int64, saturate bool) int64 {
+// Add is a+b, clamped to int64.
+func Add(a, b int64) int64 {
 	sum := a + b
-	if !saturate {
-		return sum
-	}
 	switch {
 	case a > 0 && b > 0 && sum < 0:
 		return math.MaxInt64
@@ -61,12 +63,20 @@ func add(a, b int64, saturate bool) int64 {
 	return sum
 }
 
-// subtract saturates.
-func subtract(a, b int64) int64 {
+// Subtract is a-b, clamped to int64.
+func Subtract(a, b int64) int64 {
 	if b == math.MinInt64 {
-		return add(add(a, math.MaxInt64, true), 1, true)
+		return Add(Add(a, math.MaxInt64), 1)
 	}
-	return add(a, -b, true)
+	return Add(a, -b)
+}
+
+// add adds, saturating or wrapping.
+func add(a, b int64, saturate bool) int64 {
+	if saturate {
+		return Add(a, b)
+	}
+	return a + b
 }
 
 // multiply multiplies, saturating or wrapping.

@@ -139,8 +139,8 @@ func roundToRange(base resource.Quantity, r *resourcev1.CapacityRequestPolicyRan
 		v = max(v, least)
 		if r.Step != nil {
 			if step := integerValue(*r.Step); step > 0 {
-				if over := subtract(v, least); over%step != 0 {
-					v = add(least, multiply(add(over/step, 1, true), step, true), true)
+				if over := Subtract(v, least); over%step != 0 {
+					v = Add(least, multiply(Add(over/step, 1), step, true))
 				}
 			}
 		}

@@ -184,7 +184,7 @@ func (c *Charge) Admitted() Amounts {
 		n := c.admittedPods(i)
 		fewer = fewer || n < c.PodSets[i].Count
 		for name, v := range c.PodSets[i].ScaledTo(n) {
-			out[name] = add(out[name], v, true)
+			out[name] = Add(out[name], v)
 		}
 	}
 	if !fewer {

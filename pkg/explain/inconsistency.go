@@ -46,7 +46,7 @@ func repriced(c *charge.Charge) []string {
 		switch {
 		case !charged && !was.IsZero():
 			out = append(out, fmt.Sprintf("it was admitted with %s of %s, which the objects now do not ask for: a charge is fixed at admission", c.Published[name], name))
-		case charged && units(name, was) != now:
+		case charged && charge.Units(name, was) != now:
 			out = append(out, fmt.Sprintf("it was admitted with %s of %s, but the objects now give another charge: a charge is fixed at admission%s",
 				c.Published[name], name, fewerPods(c)))
 		}

@@ -3,7 +3,6 @@ package explain
 import (
 	"cmp"
 	"maps"
-	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,47 +18,6 @@ func (e *Explainer) queue(name string) *kueue.ClusterQueue {
 		return nil
 	}
 	return cluster.As[*kueue.ClusterQueue](e.snap.Get(cluster.ClusterQueue, "", name))
-}
-
-// units is a quantity in units of its resource: milli for cpu, else the value rounded up. Quantities
-// beyond int64 saturate.
-func units(name corev1.ResourceName, q resource.Quantity) int64 {
-	scale := int64(1)
-	if name == corev1.ResourceCPU {
-		scale = 1000
-	}
-	switch {
-	case q.CmpInt64(math.MaxInt64/scale) > 0:
-		return math.MaxInt64
-	case q.CmpInt64(math.MinInt64/scale) < 0:
-		return math.MinInt64
-	case scale == 1000:
-		return q.MilliValue()
-	}
-	return q.Value()
-}
-
-// saturatingSub is a-b, clamped to the range of int64.
-func saturatingSub(a, b int64) int64 {
-	d := a - b
-	switch {
-	case a >= 0 && b < 0 && d < 0:
-		return math.MaxInt64
-	case a < 0 && b > 0 && d >= 0:
-		return math.MinInt64
-	}
-	return d
-}
-
-func saturatingAdd(a, b int64) int64 {
-	s := a + b
-	switch {
-	case a > 0 && b > 0 && s < 0:
-		return math.MaxInt64
-	case a < 0 && b < 0 && s >= 0:
-		return math.MinInt64
-	}
-	return s
 }
 
 // compare sets every resource requested against every flavor the queue has for it. Borrowing, lending
@@ -96,7 +54,7 @@ func reservations(c *charge.Charge) map[flavorResource]int64 {
 	for _, a := range c.Workload.Object.Status.Admission.PodSetAssignments {
 		for name, flavor := range a.Flavors {
 			key := flavorResource{string(flavor), name}
-			out[key] = saturatingAdd(out[key], units(name, a.ResourceUsage[name]))
+			out[key] = charge.Add(out[key], charge.Units(name, a.ResourceUsage[name]))
 		}
 	}
 	return out
@@ -114,7 +72,7 @@ func flavorLines(queue *kueue.ClusterQueue, name corev1.ResourceName, request in
 					continue
 				}
 				line := QuotaLine{
-					Resource: name, Flavor: string(flavor.Name), Requested: request, Nominal: units(name, quota.NominalQuota),
+					Resource: name, Flavor: string(flavor.Name), Requested: request, Nominal: charge.Units(name, quota.NominalQuota),
 					BorrowingLimit: limit(name, quota.BorrowingLimit), LendingLimit: limit(name, quota.LendingLimit),
 				}
 				own, holds := held[flavorResource{line.Flavor, name}]
@@ -135,7 +93,7 @@ func limit(name corev1.ResourceName, q *resource.Quantity) *int64 {
 	if q == nil {
 		return nil
 	}
-	v := units(name, *q)
+	v := charge.Units(name, *q)
 	return &v
 }
 
@@ -144,11 +102,11 @@ func fill(line QuotaLine, queue *kueue.ClusterQueue) QuotaLine {
 	line.Used, line.UsedKnown = usage(queue, line)
 	base := line.Nominal
 	if line.UsedKnown {
-		line.Free = max(0, saturatingSub(line.Nominal, line.Used))
+		line.Free = max(0, charge.Subtract(line.Nominal, line.Used))
 		base = line.Free
 	}
 	if !line.Holds {
-		line.Short = max(0, saturatingSub(line.Requested, base))
+		line.Short = max(0, charge.Subtract(line.Requested, base))
 	}
 	return line
 }
@@ -163,7 +121,7 @@ func usage(queue *kueue.ClusterQueue, line QuotaLine) (used int64, known bool) {
 		}
 		for _, r := range f.Resources {
 			if r.Name == line.Resource {
-				return units(line.Resource, r.Total), true
+				return charge.Units(line.Resource, r.Total), true
 			}
 		}
 	}

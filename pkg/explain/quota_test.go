@@ -2,12 +2,10 @@ package explain
 
 import (
 	"context"
-	"math"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
@@ -203,26 +201,5 @@ func TestInconsistenciesNameAChargeThatWasFixedAtAdmission(t *testing.T) {
 	want := []string{"it was admitted with 40Gi of gpu.memory, but the objects now give another charge: a charge is fixed at admission (pod set main was admitted with 4 pods and now has 8)"}
 	if diff := cmp.Diff(want, inconsistencies(&Explanation{Charge: c, Reported: Reported{State: Admitted}})); diff != "" {
 		t.Errorf("inconsistencies (-want +got):\n%s", diff)
-	}
-}
-
-func TestAbsurdQuantitiesSaturate(t *testing.T) {
-	cases := map[string]struct {
-		name corev1.ResourceName
-		in   string
-		want int64
-	}{
-		"cpu beyond milli units": {"cpu", "9223372036854775807", math.MaxInt64},
-		"cpu far below":          {"cpu", "-9223372036854775807", math.MinInt64},
-		"memory beyond int64":    {"memory", "100E", math.MaxInt64},
-		"cpu in fractions":       {"cpu", "1500m", 1500},
-		"a fraction is rounded":  {"slots", "1500m", 2},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := units(tc.name, resource.MustParse(tc.in)); got != tc.want {
-				t.Errorf("units(%s, %s) = %d, want %d", tc.name, tc.in, got, tc.want)
-			}
-		})
 	}
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -219,7 +218,7 @@ func (d *Charges) summary(s *Screen, shown []*charge.Charge) {
 		}
 		for name, amount := range c.Total {
 			if rank(name) == 0 {
-				sums[name] = addClamped(sums[name], amount)
+				sums[name] = charge.Add(sums[name], amount)
 			}
 		}
 	}
@@ -243,15 +242,4 @@ func (d *Charges) summary(s *Screen, shown []*charge.Charge) {
 	for _, l := range lines {
 		s.line("  ", l)
 	}
-}
-
-func addClamped(a, b int64) int64 {
-	sum := a + b
-	switch {
-	case a > 0 && b > 0 && sum < 0:
-		return math.MaxInt64
-	case a < 0 && b < 0 && sum >= 0:
-		return math.MinInt64
-	}
-	return sum
 }
