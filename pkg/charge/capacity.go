@@ -37,7 +37,7 @@ func (r *run) capacityCharge(q *sourceRequest, s kueueconf.Source) {
 		r.refuse(refusal{
 			code:     CodeNoCapacity,
 			errs:     field.ErrorList{field.InternalError(q.path(), fmt.Errorf("matched devices have no capacity dimension %q", s.Name))},
-			human:    fmt.Sprintf("none of the %d matching devices of %s has a capacity %q; check the name in the mapping against the ResourceSlices (bare or qualified)", n, s.Driver, s.Name),
+			human:    fmt.Sprintf("capacity %q is published by none of %s of %s; check the name in the mapping against the ResourceSlices (bare or qualified)", s.Name, matching(n), s.Driver),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 		})
 		return
@@ -45,11 +45,12 @@ func (r *run) capacityCharge(q *sourceRequest, s kueueconf.Source) {
 		r.refuse(refusal{
 			code:     CodeCapacityPolicy,
 			errs:     field.ErrorList{field.Invalid(q.path(), nil, fmt.Sprintf("capacity request cannot be satisfied by any matched device's RequestPolicy for dimension %q", s.Name))},
-			human:    fmt.Sprintf("request %s asks for more of capacity %q than the policy of any of the %d matching devices of %s allows", q.name(), s.Name, n, s.Driver),
+			human:    fmt.Sprintf("request %s asks for more of capacity %q than the policy of any of %s of %s allows", q.name(), s.Name, matching(n), s.Driver),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 		})
 		return
 	}
+	// A capacity source does not charge its own mapping's resource but the one its class is looked up to.
 	resourceName, _ := r.e.cfg.Lookup(q.exactly.DeviceClassName)
 	value := deviceValue(c.value, q.exactly.Count)
 	how := "the whole capacity"
@@ -62,7 +63,7 @@ func (r *run) capacityCharge(q *sourceRequest, s kueueconf.Source) {
 		resource: resourceName, quantity: *resource.NewQuantity(value, c.value.Format), method: Capacity,
 		derivation: []string{
 			"claim " + q.claim.name, "template " + q.claim.template, "class " + q.exactly.DeviceClassName,
-			fmt.Sprintf("capacity %q of %s: %s, max %s over %d matching devices × %d", s.Name, s.Driver, how, c.value.String(), n, max(q.exactly.Count, 1)),
+			fmt.Sprintf("capacity %q of %s: %s, max %s over %s × %d", s.Name, s.Driver, how, c.value.String(), matching(n), max(q.exactly.Count, 1)),
 		},
 		evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 	})

@@ -33,7 +33,7 @@ func (r *run) counterCharge(q *sourceRequest, s kueueconf.Source) {
 		r.refuse(refusal{
 			code:     CodeNoCounter,
 			errs:     field.ErrorList{field.InternalError(q.path(), fmt.Errorf("matched devices have no consumesCounters entry for counter %q", s.Name))},
-			human:    fmt.Sprintf("none of the %d matching devices of %s consumes counter %q; check the counter's name in the mapping against the ResourceSlices", n, s.Driver, s.Name),
+			human:    fmt.Sprintf("counter %q is consumed by none of %s of %s; check the counter's name in the mapping against the ResourceSlices", s.Name, matching(n), s.Driver),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 		})
 		return
@@ -55,14 +55,18 @@ func (r *run) counterCharge(q *sourceRequest, s kueueconf.Source) {
 
 // spread words the value that is charged: alone, or as the largest of several.
 func spread(l device.Largest, n int64) string {
-	over := fmt.Sprintf("over %d matching device", n)
-	if n != 1 {
-		over += "s"
-	}
+	text := fmt.Sprintf("max %s over %s", l.Value.String(), matching(n))
 	if len(l.Distinct) > 1 {
-		return fmt.Sprintf("max %s %s (from %s)", l.Value.String(), over, l.Distinct[0].String())
+		text += fmt.Sprintf(" (from %s)", l.Distinct[0].String())
 	}
-	return fmt.Sprintf("max %s %s", l.Value.String(), over)
+	return text
+}
+
+func matching(n int64) string {
+	if n == 1 {
+		return "1 matching device"
+	}
+	return fmt.Sprintf("%d matching devices", n)
 }
 
 // deviceValue turns what one device publishes into a charge: rounded up to an integer, never below

@@ -341,29 +341,33 @@ func (r rule) cluster() string {
 
 func TestRules(t *testing.T) {
 	for _, r := range rules {
-		t.Run(r.name, func(t *testing.T) {
-			snap, err := cluster.FromBytes(context.Background(), "rule.yaml", []byte(r.cluster()))
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, p := range snap.Problems {
-				t.Fatal(p)
-			}
-			version := r.version
-			if version == "" {
-				version = "v0.19.2"
-			}
-			cfg, err := kueueconf.Resolve(snap, kueueconf.Options{Version: version, FeatureGates: r.gates})
-			if err != nil {
-				t.Fatal(err)
-			}
-			all := charge.NewEngine(snap, cfg, device.NewInventory(snap)).Charges(workload.Find(snap, cfg, workload.Options{}))
-			if len(all) != 1 {
-				t.Fatalf("%d workloads", len(all))
-			}
-			r.check(t, all[0])
-		})
+		t.Run(r.name, func(t *testing.T) { r.check(t, r.charge(t)) })
 	}
+}
+
+// charge is the charge of the rule's one workload.
+func (r rule) charge(t *testing.T) *charge.Charge {
+	t.Helper()
+	snap, err := cluster.FromBytes(context.Background(), "rule.yaml", []byte(r.cluster()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range snap.Problems {
+		t.Fatal(p)
+	}
+	version := r.version
+	if version == "" {
+		version = "v0.19.2"
+	}
+	cfg, err := kueueconf.Resolve(snap, kueueconf.Options{Version: version, FeatureGates: r.gates})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := charge.NewEngine(snap, cfg, device.NewInventory(snap)).Charges(workload.Find(snap, cfg, workload.Options{}))
+	if len(all) != 1 {
+		t.Fatalf("%d workloads", len(all))
+	}
+	return all[0]
 }
 
 func (r rule) check(t *testing.T, c *charge.Charge) {
