@@ -114,3 +114,20 @@ func sortFNV(names []string) {
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(hash(a), hash(b)), cmp.Compare(a, b)) })
 }
+
+// SortResources sorts names in the order in which a release walks the resources of a pod set; an arbitrary order is
+// taken by name.
+func SortResources(names []corev1.ResourceName, order kueueconf.ResourceOrder) {
+	if order != kueueconf.FNV64a {
+		slices.Sort(names)
+		return
+	}
+	plain := make([]string, len(names))
+	for i, n := range names {
+		plain[i] = string(n)
+	}
+	sortFNV(plain)
+	for i, n := range plain {
+		names[i] = corev1.ResourceName(n)
+	}
+}

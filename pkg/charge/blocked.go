@@ -48,12 +48,7 @@ func (r *run) clusterQueueBlocker(name string, lq *cluster.Object) {
 		}
 		return
 	}
-	why, known := r.e.blocked[name]
-	if !known {
-		why = r.e.whyInactive(cq, record)
-		r.e.blocked[name] = why
-	}
-	if why != "" {
+	if why := r.e.inactive(cq, record); why != "" {
 		r.block("ClusterQueue "+name+" is inactive", "ClusterQueue "+name+" is inactive: "+why, object(record, "spec", ""))
 		return
 	}
@@ -86,6 +81,25 @@ func (r *run) namespaceBlocker(cq *kueue.ClusterQueue, record *cluster.Object) {
 	}
 	r.block(text, fmt.Sprintf("ClusterQueue %s does not take workloads of namespace %s (spec.namespaceSelector)", cq.Name, r.w.Namespace),
 		object(record, "spec.namespaceSelector", metav1.FormatLabelSelector(cq.Spec.NamespaceSelector)))
+}
+
+// Inactive says why a ClusterQueue takes no workloads; empty when it does, when it does not exist, or when the input
+// can't tell.
+func (e *Engine) Inactive(queue string) string {
+	cq, record, ok := cluster.Lookup[*kueue.ClusterQueue](e.snap, cluster.ClusterQueue, "", queue)
+	if !ok {
+		return ""
+	}
+	return e.inactive(cq, record)
+}
+
+func (e *Engine) inactive(cq *kueue.ClusterQueue, record *cluster.Object) string {
+	why, known := e.blocked[record.Ref.Name]
+	if !known {
+		why = e.whyInactive(cq, record)
+		e.blocked[record.Ref.Name] = why
+	}
+	return why
 }
 
 // whyInactive says why a ClusterQueue takes no workloads; empty when it does, or when the input can't tell.

@@ -60,6 +60,9 @@ type PodSet struct {
 	Totals Amounts
 	// Lines are sorted by resource, then in the order Kueue adds them. They explain Totals.
 	Lines []Line
+	// Spec is the pod's spec as Kueue prices it: with overhead, LimitRange defaults, and limits as missing
+	// requests. Shared, not to be changed.
+	Spec *corev1.PodSpec
 }
 
 // Line is one addend of a pod set's charge.

@@ -83,6 +83,9 @@ func NewEngine(snap *cluster.Snapshot, cfg *kueueconf.Config, inv *device.Invent
 // Config returns the configuration the engine charges by.
 func (e *Engine) Config() *kueueconf.Config { return e.cfg }
 
+// Snapshot returns the objects the engine charges.
+func (e *Engine) Snapshot() *cluster.Snapshot { return e.snap }
+
 // Charge says what the workload is charged now, from its spec, whatever its status says.
 func (e *Engine) Charge(w *workload.Workload) *Charge {
 	r := &run{e: e, w: w, out: &Charge{Workload: w, Verdict: Charged, Total: Amounts{}}}

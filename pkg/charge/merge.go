@@ -23,7 +23,7 @@ func (r *run) merge() {
 	covered := r.covered()
 	for i := range r.w.PodSets {
 		ps := &r.w.PodSets[i]
-		set := PodSet{Name: ps.Name, Count: int64(ps.Count), Reclaimable: int64(ps.Reclaimable), Totals: Amounts{}}
+		set := PodSet{Name: ps.Name, Count: int64(ps.Count), Reclaimable: int64(ps.Reclaimable), Totals: Amounts{}, Spec: r.pods[i].Spec}
 		r.mergeSet(i, &set)
 		// Only a queue that covers the resource `pods` charges for it.
 		if covered[corev1.ResourcePods] {

@@ -40,7 +40,7 @@ type Charges struct {
 
 // NewCharges returns the result for charges in the order they are to be printed.
 func NewCharges(conf *kueueconf.Config, charges []*charge.Charge) *Charges {
-	return &Charges{conf: conf, charges: charges, units: Units{Binary: conf.BinaryResource}}
+	return &Charges{conf: conf, charges: charges, units: Units{charge.Formatter{Binary: conf.BinaryResource}}}
 }
 
 // Head implements [Document].
@@ -80,7 +80,7 @@ type Explanations struct {
 
 // NewExplanations returns the result for explanations in the order they are to be printed.
 func NewExplanations(conf *kueueconf.Config, items []*explain.Explanation) *Explanations {
-	return &Explanations{conf: conf, items: items, units: Units{Binary: conf.BinaryResource}}
+	return &Explanations{conf: conf, items: items, units: Units{charge.Formatter{Binary: conf.BinaryResource}}}
 }
 
 // Head implements [Document].

@@ -73,13 +73,13 @@ func conf() *kueueconf.Config {
 
 func chargesOf(all ...*charge.Charge) *Charges {
 	d := NewCharges(conf(), all)
-	d.units = Units{Binary: func(n corev1.ResourceName) bool { return n == "gpu.memory" }}
+	d.units = Units{charge.Formatter{Binary: func(n corev1.ResourceName) bool { return n == "gpu.memory" }}}
 	return d
 }
 
 func explanationsOf(all ...*explain.Explanation) *Explanations {
 	d := NewExplanations(conf(), all)
-	d.units = Units{Binary: func(n corev1.ResourceName) bool { return n == "gpu.memory" }}
+	d.units = Units{charge.Formatter{Binary: func(n corev1.ResourceName) bool { return n == "gpu.memory" }}}
 	return d
 }
 

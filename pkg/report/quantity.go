@@ -4,35 +4,12 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 )
 
 // Units prints amounts of resources as Kueue does.
-type Units struct {
-	// Binary tells of a resource mapped by a counter or capacity source: it prints in Ki, Mi, Gi.
-	// May be nil.
-	Binary func(corev1.ResourceName) bool
-}
-
-// Format prints an amount in units of the resource: milli for cpu, else the integer value.
-//
-// cpu prints as a decimal of milli; memory, ephemeral-storage, hugepages and the resources of
-// [Units.Binary] in binary units; everything else as a decimal integer. The canonical form is that of
-// resource.Quantity, which prints binary amounts below 1024 as decimals.
-func (u Units) Format(name corev1.ResourceName, amount int64) string {
-	switch {
-	case name == corev1.ResourceCPU:
-		return resource.NewMilliQuantity(amount, resource.DecimalSI).String()
-	case u.binary(name):
-		return resource.NewQuantity(amount, resource.BinarySI).String()
-	}
-	return resource.NewQuantity(amount, resource.DecimalSI).String()
-}
-
-func (u Units) binary(name corev1.ResourceName) bool {
-	return name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage ||
-		strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) || u.Binary != nil && u.Binary(name)
-}
+type Units struct{ charge.Formatter }
 
 // rank orders resources for people: what accelerators are charged in first, then cpu, memory and the rest.
 func rank(name corev1.ResourceName) int {

@@ -5,10 +5,12 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 )
 
 func TestAmountsPrintAsKueuePrintsThem(t *testing.T) {
-	units := Units{Binary: func(n corev1.ResourceName) bool { return n == "gpu.memory" || n == "slots" }}
+	units := Units{charge.Formatter{Binary: func(n corev1.ResourceName) bool { return n == "gpu.memory" || n == "slots" }}}
 	cases := map[string]struct {
 		name   corev1.ResourceName
 		amount int64

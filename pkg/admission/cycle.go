@@ -1,0 +1,185 @@
+package admission
+
+import (
+	"fmt"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+)
+
+// requeueReason says why a workload goes back to its queue; it decides whether it is tried again at once.
+type requeueReason int
+
+const (
+	generic requeueReason = iota
+	failedAfterNomination
+	pendingPreemption
+	didNotFit
+	nobodyToPreempt
+)
+
+// schedule runs one cycle over the heads of queues: assigns flavors to each, then lets them have what is still there,
+// one after the other.
+func (s *scheduler) schedule(heads []*item) []*nominee {
+	s.cycle++
+	var ns, done []*nominee
+	for _, it := range heads {
+		if it.invalid != "" {
+			done = append(done, &nominee{it: it, messages: []string{it.invalid}})
+			continue
+		}
+		ns = append(ns, s.nominate(it, nil))
+	}
+	order := s.sequence(ns)
+	victims := map[*item]bool{}
+	var booked []booking
+	for n := order.next(); n != nil; n = order.next() {
+		booked = s.process(n, victims, booked)
+		done = append(done, n)
+		if n.blocked {
+			break
+		}
+	}
+	for _, b := range booked {
+		b.undo()
+	}
+	return done
+}
+
+// booking is usage added for the rest of a cycle.
+type booking struct{ undo func() }
+
+func (s *scheduler) nominate(it *item, only nominated) *nominee {
+	n := &nominee{it: it, preemptor: it.queue.line.preemptor == it}
+	a, ts := s.attempt(it, only)
+	n.resumed = it.last != nil
+	n.record(a, ts)
+	return n
+}
+
+func (n *nominee) record(a *assignment, ts []target) {
+	n.assignment, n.targets = a, ts
+	n.messages = a.messages()
+	n.it.last = a.last
+}
+
+// process gives a nominee what it was assigned, unless others of the cycle were faster.
+func (s *scheduler) process(n *nominee, victims map[*item]bool, booked []booking) []booking {
+	s.recompute(n, victims)
+	switch n.assignment.mode() {
+	case NoFit:
+		n.why, n.fine = didNotFit, n.assignment.noFitReason(s.behavior.ResourceOrder == kueueconf.GoMap)
+		return booked
+	case NeedsPreemption:
+		if len(n.targets) == 0 {
+			n.why, n.fine = nobodyToPreempt, reasonWaitingForQuota
+			if n.it.queue.preemption.ReclaimWithinCohort != kueue.PreemptionPolicyAny || s.behavior.PreemptorsFirst && n.preemptor {
+				booked = append(booked, s.book(n, s.toReserve(n)))
+			}
+			return booked
+		}
+	case DeferredFit:
+		n.why, n.fine, n.messages = pendingPreemption, reasonWaitingForVictims, []string{messageOverlapDeferred}
+		n.it.last = nil
+		return append(booked, s.book(n, n.usage()))
+	}
+	for _, t := range n.targets {
+		if victims[t.item] {
+			return s.skip(n, messageOverlap, booked)
+		}
+	}
+	if !s.stillFits(n, victims) {
+		return s.skip(n, messageNoLongerFits, booked)
+	}
+	for _, t := range n.targets {
+		victims[t.item] = true
+	}
+	booked = append(booked, s.book(n, n.usage()))
+	switch {
+	case n.assignment.mode() == NeedsPreemption:
+		n.why, n.fine = pendingPreemption, reasonWaitingForVictims
+		n.suffix = fmt.Sprintf(". Pending the preemption of %d workload(s)", len(n.targets))
+		n.it.last = nil
+	case s.blockAdmission && s.anyNotReady():
+		n.blocked, n.fine, n.messages = true, reasonWaitingForPods, []string{messageWaitingForPods}
+	default:
+		n.done = true
+	}
+	return booked
+}
+
+func (s *scheduler) anyNotReady() bool {
+	for _, name := range s.names {
+		for _, it := range s.queues[name].holders {
+			if it.notReady {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *scheduler) skip(n *nominee, message string, booked []booking) []booking {
+	n.skipped, n.messages, n.fine = true, []string{message}, reasonWaitingForQuota
+	if !s.behavior.PreserveScanProgress {
+		n.it.last = nil
+	}
+	return booked
+}
+
+// recompute assigns again, within the flavors nominated, when somebody earlier in the cycle preempts the same workloads.
+func (s *scheduler) recompute(n *nominee, victims map[*item]bool) {
+	if !s.behavior.RecomputeOnOverlap {
+		return
+	}
+	overlap := false
+	for _, t := range n.targets {
+		overlap = overlap || victims[t.item]
+	}
+	if !overlap {
+		return
+	}
+	only := nominated{}
+	for _, ps := range n.assignment.podSets() {
+		only[ps.Name] = ps.Flavors
+	}
+	for v := range victims {
+		remove(v)
+	}
+	s.gone, n.it.last = victims, nil
+	n.record(s.attempt(n.it, only))
+	s.gone = nil
+	for v := range victims {
+		putBack(v)
+	}
+	if n.assignment.mode() == Fit {
+		deferred := DeferredFit
+		n.assignment.forced = &deferred
+	}
+}
+
+// stillFits tells that the nominee's usage is available once all victims of the cycle are gone.
+func (s *scheduler) stillFits(n *nominee, victims map[*item]bool) bool {
+	gone := make(map[*item]bool, len(victims)+len(n.targets))
+	for v := range victims {
+		gone[v] = true
+	}
+	for _, t := range n.targets {
+		gone[t.item] = true
+	}
+	for v := range gone {
+		remove(v)
+	}
+	defer func() {
+		for v := range gone {
+			putBack(v)
+		}
+	}()
+	for fr, v := range n.usage() {
+		if n.it.queue.node.Available(fr) < v {
+			return false
+		}
+	}
+	return true
+}

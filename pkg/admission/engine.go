@@ -1,0 +1,175 @@
+package admission
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+)
+
+// Engine decides about the workloads of one snapshot. It is not safe for concurrent use.
+type Engine struct {
+	charges []*charge.Charge
+	engine  *charge.Engine
+	snap    *cluster.Snapshot
+	conf    *kueueconf.Config
+	ranges  map[string]limitSummary
+
+	// present is the state as it is; nil until it is asked for.
+	present *scheduler
+	byOf    map[*charge.Charge]*item
+}
+
+// New prepares an engine for the charges of all workloads of the snapshot; those not given are taken for absent. The
+// arguments are only read.
+func New(engine *charge.Engine, charges []*charge.Charge) *Engine {
+	return &Engine{charges: charges, engine: engine, snap: engine.Snapshot(), conf: engine.Config(), ranges: summarise(engine.Snapshot())}
+}
+
+// state builds a scheduler: of the present, or with nothing reserved and nothing tried yet.
+func (e *Engine) state(fresh bool) (*scheduler, map[*charge.Charge]*item) {
+	s := &scheduler{
+		conf: e.conf, behavior: e.conf.Behavior, format: charge.Formatter{Binary: e.conf.BinaryResource},
+		ignoreUndeclared: e.conf.IgnoresUndeclared(), queues: map[string]*queue{},
+	}
+	c := e.conf.Configuration
+	if fs := c.FairSharing; fs != nil {
+		s.fair, s.strategies = true, strategiesOf(fs)
+	}
+	s.blockAdmission = c.WaitForPodsReady != nil && ptr.Deref(c.WaitForPodsReady.BlockAdmission, false)
+	e.buildQueues(s)
+	items := make(map[*charge.Charge]*item, len(e.charges))
+	for _, c := range e.charges {
+		it := e.item(s, c, fresh)
+		items[c] = it
+		s.items = append(s.items, it)
+	}
+	slices.SortStableFunc(s.items, func(a, b *item) int { return a.seq - b.seq })
+	return s, items
+}
+
+func strategiesOf(fs *configapi.FairSharing) []strategy {
+	var out []strategy
+	for _, name := range fs.PreemptionStrategies {
+		if name == configapi.LessThanInitialShare {
+			out = append(out, initialShare)
+		} else {
+			out = append(out, finalShare)
+		}
+	}
+	if out == nil {
+		return []strategy{finalShare, initialShare}
+	}
+	return out
+}
+
+func (e *Engine) buildQueues(s *scheduler) {
+	var queues []*kueue.ClusterQueue
+	for o, q := range cluster.All[*kueue.ClusterQueue](e.snap, cluster.ClusterQueue) {
+		queues = append(queues, q)
+		s.queues[q.Name] = e.queue(o, q)
+	}
+	var cohorts []*kueue.Cohort
+	for _, c := range cluster.All[*kueue.Cohort](e.snap, cluster.Cohort) {
+		cohorts = append(cohorts, c)
+	}
+	s.forest = quota.Build(queues, cohorts)
+	s.names = slices.Sorted(maps.Keys(s.queues))
+	for name, q := range s.queues {
+		q.node = s.forest.Queue(name)
+	}
+	s.forest.Hide(func(name string) bool { return s.queues[name].inactive != "" })
+}
+
+func (e *Engine) queue(o *cluster.Object, q *kueue.ClusterQueue) *queue {
+	out := &queue{
+		name: q.Name, object: q, record: o, strict: q.Spec.QueueingStrategy == kueue.StrictFIFO, inactive: e.engine.Inactive(q.Name),
+		fungible: kueue.FlavorFungibility{WhenCanBorrow: kueue.MayStopSearch, WhenCanPreempt: kueue.TryNextFlavor}, line: newLine(),
+	}
+	if p := q.Spec.Preemption; p != nil {
+		out.preemption = *p
+	}
+	for _, policy := range []*kueue.PreemptionPolicy{&out.preemption.WithinClusterQueue, &out.preemption.ReclaimWithinCohort} {
+		if *policy == "" {
+			*policy = kueue.PreemptionPolicyNever
+		}
+	}
+	if f := q.Spec.FlavorFungibility; f != nil {
+		out.fungible.Preference = f.Preference
+		if f.WhenCanBorrow != "" {
+			out.fungible.WhenCanBorrow = f.WhenCanBorrow
+		}
+		if f.WhenCanPreempt != "" {
+			out.fungible.WhenCanPreempt = f.WhenCanPreempt
+		}
+	}
+	flavors, topologies := 0, 0
+	for i, g := range q.Spec.ResourceGroups {
+		grp := group{index: i, covered: map[corev1.ResourceName]bool{}, labels: map[string]bool{}}
+		for _, name := range g.CoveredResources {
+			grp.covered[name] = true
+		}
+		for _, fq := range g.Flavors {
+			f := &flavor{name: string(fq.Name), object: cluster.As[*kueue.ResourceFlavor](e.snap.Get(cluster.ResourceFlavor, "", string(fq.Name)))}
+			grp.flavors = append(grp.flavors, f)
+			flavors++
+			if f.object != nil {
+				labelKeys(f.object.Spec.NodeLabels, grp.labels)
+			}
+			if f.topology() {
+				topologies++
+			}
+		}
+		out.groups = append(out.groups, grp)
+	}
+	out.topologyOnly = flavors > 0 && flavors == topologies && e.conf.Enabled(kueueconf.TopologyAwareScheduling)
+	return out
+}
+
+// stateOf is where a workload stands once its pod sets got flavors: some checks may still be outstanding.
+func (q *queue) stateOf(sets []PodSet) State {
+	if len(q.checksFor(sets)) > 0 {
+		return QuotaReserved
+	}
+	return Admitted
+}
+
+// checksFor lists the admission checks that apply to the flavors assigned; a check for no flavor in particular
+// applies to all.
+func (q *queue) checksFor(sets []PodSet) []string {
+	st := q.object.Spec.AdmissionChecksStrategy
+	if st == nil {
+		return nil
+	}
+	used := map[string]bool{}
+	for _, ps := range sets {
+		for _, f := range ps.Flavors {
+			used[f] = true
+		}
+	}
+	var out []string
+	for _, c := range st.AdmissionChecks {
+		if len(c.OnFlavors) == 0 || slices.ContainsFunc(c.OnFlavors, func(f kueue.ResourceFlavorReference) bool { return used[string(f)] }) {
+			out = append(out, string(c.Name))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func conditionTrue(w *kueue.Workload, name string) bool {
+	return w != nil && apimeta.IsStatusConditionTrue(w.Status.Conditions, name)
+}
+
+func sortedKeys[V any](m map[corev1.ResourceName]V) []corev1.ResourceName {
+	return slices.Sorted(maps.Keys(m))
+}

@@ -1,0 +1,248 @@
+package admission
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
+)
+
+// settled tells that the workload does not wait: it has ended, holds quota, or is not to run. It takes the state over.
+func (e *Engine) settled(s *scheduler, it *item, fresh bool) bool {
+	w := it.charge.Workload
+	if it.charge.Verdict == charge.Unmanaged || !w.State.MakesWorkload() && w.State != workload.Undetermined {
+		it.state = None
+		return true
+	}
+	if !w.Active {
+		it.state = Deactivated
+		if !fresh {
+			it.takeCondition(w.Object)
+		}
+		return true
+	}
+	if fresh || w.Object == nil {
+		return false
+	}
+	switch {
+	case conditionTrue(w.Object, kueue.WorkloadFinished):
+		it.state = Finished
+		it.takeCondition(w.Object)
+		return true
+	case conditionTrue(w.Object, kueue.WorkloadQuotaReserved) && w.Object.Status.Admission != nil:
+		return s.takeReservation(it, w.Object)
+	}
+	return false
+}
+
+func (s *scheduler) takeReservation(it *item, w *kueue.Workload) bool {
+	if !s.hold(it) {
+		return true // its queue is gone; so is what it held
+	}
+	it.evicted = conditionTrue(w, kueue.WorkloadEvicted)
+	it.notReady = conditionTrue(w, kueue.WorkloadAdmitted) && !conditionTrue(w, kueue.WorkloadPodsReady)
+	switch {
+	case it.evicted:
+		it.state = Evicted
+	case conditionTrue(w, kueue.WorkloadAdmitted):
+		it.state = Admitted
+	default:
+		it.state = QuotaReserved
+	}
+	it.takeCondition(w)
+	return true
+}
+
+// takeCondition copies what Kueue has written.
+func (it *item) takeCondition(w *kueue.Workload) {
+	if w == nil {
+		return
+	}
+	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadQuotaReserved); c != nil {
+		it.reason, it.message = c.Reason, c.Message
+	}
+}
+
+// boost is what an annotation adds to the priority.
+func boost(w *kueue.Workload) int64 {
+	v, err := strconv.ParseInt(w.Annotations[priorityBoostAnnotation], 10, 32)
+	if err != nil {
+		return 0
+	}
+	return v
+}
+
+// keepOut finds what keeps a waiting workload out of the queue, and what keeps its decision unknown.
+func (e *Engine) keepOut(s *scheduler, it *item, fresh bool) {
+	w := it.charge.Workload
+	if !fresh {
+		it.takeCondition(w.Object)
+	}
+	if d := e.refusal(s, it); d != nil {
+		it.refused = d
+		return
+	}
+	if missing, why := e.missing(s, it, fresh); len(missing) > 0 || why != "" {
+		it.unknown = &Decision{State: Unknown, Missing: missing, Why: why}
+		return
+	}
+	if d := e.held(s, it, fresh); d != nil {
+		it.refused = d
+		return
+	}
+	if text := e.inadmissible(s, it); text != "" {
+		it.invalid = text
+	}
+}
+
+// refusal is what the charge engine found: Kueue refuses the workload whatever the quota.
+func (e *Engine) refusal(s *scheduler, it *item) *Decision {
+	c := it.charge
+	if c.Verdict != charge.Inadmissible {
+		return nil
+	}
+	for _, p := range c.Problems {
+		if p.Code == charge.CodeOrderDependent || p.Code == charge.CodeConfigurationRefused {
+			continue
+		}
+		d := &Decision{State: Inadmissible, Reason: s.granular(reasonMisconfigured, reasonInadmissible), Message: p.KueueMessage, Possible: p.Possible, Why: p.Message}
+		switch {
+		case p.Code != charge.CodeQueueBlocked:
+		case strings.HasSuffix(p.KueueMessage, "is inactive"):
+			d.Reason = s.granular(reasonSuspended, reasonInadmissible)
+		case strings.HasSuffix(p.KueueMessage, "ClusterQueue selector"):
+			d.Reason = s.granular(reasonMisconfigured, reasonPending) // the scheduler says so, not the controller
+		}
+		return d
+	}
+	return nil
+}
+
+// missing lists the kinds without which the decision can't be told.
+func (e *Engine) missing(s *scheduler, it *item, fresh bool) (kinds []string, why string) {
+	c := it.charge
+	if c.Verdict == charge.Unknown && !(fresh && onlyClassesMissing(c)) {
+		why = "the charge is not known"
+		if len(c.Missing) == 0 && len(c.Problems) > 0 {
+			why = "the charge is not known: " + c.Problems[0].Message
+		}
+		return c.Missing, why
+	}
+	need := map[string]bool{}
+	want := func(gk schema.GroupKind) {
+		if !e.snap.Coverage.Has(gk) {
+			need[gk.Kind] = true
+		}
+	}
+	if it.queue == nil {
+		want(cluster.LocalQueue)
+		want(cluster.ClusterQueue)
+		if len(need) == 0 {
+			return nil, "its queue is not in the input"
+		}
+		return slices.Sorted(maps.Keys(need)), ""
+	}
+	want(cluster.ResourceFlavor)
+	if !fresh {
+		want(cluster.Workload)
+	}
+	if st := it.queue.object.Spec.AdmissionChecksStrategy; st != nil && len(st.AdmissionChecks) > 0 {
+		want(cluster.AdmissionCheck)
+	}
+	if e.namespaceMatters(it) {
+		want(cluster.Namespace)
+	}
+	if c.Workload.PriorityMissing != "" {
+		need[c.Workload.PriorityMissing] = true
+	}
+	if len(need) > 0 {
+		return slices.Sorted(maps.Keys(need)), ""
+	}
+	return nil, e.unbuilt(s, it)
+}
+
+// onlyClassesMissing tells that the charge is known but for the case that a DeviceClass takes an extended resource over,
+// and no DeviceClass is in the input. A replay supposes that there is none, and says so.
+func onlyClassesMissing(c *charge.Charge) bool {
+	return len(c.Missing) == 1 && c.Missing[0] == cluster.DeviceClass.Kind && len(c.Problems) == 0
+}
+
+func (e *Engine) namespaceMatters(it *item) bool {
+	selector, err := metav1.LabelSelectorAsSelector(it.queue.object.Spec.NamespaceSelector)
+	return err == nil && selector.String() != labels.Everything().String() && selector.String() != labels.Nothing().String() &&
+		e.snap.Get(cluster.Namespace, "", it.namespace) == nil
+}
+
+// decisive are the feature gates that change decisions.
+var decisive = []string{
+	kueueconf.FlavorFungibility, kueueconf.FlavorFungibilityPreserveScanProgress, kueueconf.PrioritySortingWithinCohort,
+	kueueconf.FairSharingPreemptWithinNominal, kueueconf.FairSharingPrioritizeNonBorrowing, kueueconf.SchedulingEquivalenceHashing,
+	kueueconf.PartialAdmission, kueueconf.QuotaCheckStrategy, kueueconf.PrioritizePreemptorWorkloads, kueueconf.PriorityBoost,
+	kueueconf.RecomputeAssignmentUponPreemptionTargetsOverlap, kueueconf.TopologyAwareScheduling, kueueconf.ConcurrentAdmission,
+}
+
+// unbuilt says why a decision that the input would allow is not made here; empty when it is.
+func (e *Engine) unbuilt(s *scheduler, it *item) string {
+	for _, g := range decisive {
+		if why, open := e.conf.Uncertain[g]; open {
+			return why
+		}
+	}
+	if o := it.charge.Workload.Object; o != nil && o.Annotations["kueue.x-k8s.io/workload-slice-replacement-for"] != "" {
+		return "the workload replaces a slice of an elastic job, which is not decided here"
+	}
+	if s.gate(kueueconf.ConcurrentAdmission) && it.queue.object.Spec.ConcurrentAdmissionPolicy != nil {
+		return "ClusterQueue " + it.queue.name + " has a concurrentAdmissionPolicy, which is not decided here"
+	}
+	return ""
+}
+
+// held is what keeps a workload from being queued although nothing is wrong with it.
+func (e *Engine) held(s *scheduler, it *item, fresh bool) *Decision {
+	w := it.charge.Workload
+	if gates := annotation(w, gatedByAnnotation); gates != "" && s.gate(kueueconf.AdmissionGatedBy) {
+		return &Decision{State: Pending, Reason: reasonAdmissionGated, Message: "Admission is gated by: " + gates,
+			Why: fmt.Sprintf("the annotation %s keeps it out of the queue until it is removed", gatedByAnnotation)}
+	}
+	if fresh || w.Object == nil {
+		return nil
+	}
+	reserved := apimeta.FindStatusCondition(w.Object.Status.Conditions, kueue.WorkloadQuotaReserved)
+	requeued := apimeta.FindStatusCondition(w.Object.Status.Conditions, kueue.WorkloadRequeued)
+	switch {
+	case reserved != nil && reserved.Status == metav1.ConditionFalse && reserved.Reason == reasonOnHold:
+		return &Decision{State: Pending, Reason: reserved.Reason, Message: reserved.Message, Why: "its job is on hold and asks for nothing"}
+	case conditionTrue(w.Object, kueue.WorkloadWaitingForReplacementPods):
+		return &Decision{State: Pending, Reason: it.reason, Message: it.message, Why: "it waits for replacements of pods that failed"}
+	case requeued != nil && requeued.Status == metav1.ConditionFalse && requeued.Reason != reasonInadmissible:
+		return &Decision{State: Pending, Reason: it.reason, Message: it.message,
+			Why: fmt.Sprintf("it is not queued again yet (Requeued is False, %s: %s)", requeued.Reason, requeued.Message)}
+	}
+	for _, c := range w.Object.Status.AdmissionChecks {
+		if c.State == kueue.CheckStateRetry || c.State == kueue.CheckStateRejected {
+			return &Decision{State: Pending, Reason: s.granular(reasonPendingEvaluation, reasonPending), Message: messageFailedChecks,
+				Why: fmt.Sprintf("admission check %s is in state %s", c.Name, c.State)}
+		}
+	}
+	return nil
+}
+
+// annotation of the Workload, or of its job where there is no Workload yet.
+func annotation(w *workload.Workload, name string) string {
+	if o := recordOf(w); o != nil {
+		return o.Meta.Annotations[name]
+	}
+	return ""
+}

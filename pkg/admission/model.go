@@ -1,0 +1,236 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+)
+
+// flavor is a ResourceFlavor as a queue names it.
+type flavor struct {
+	name string
+	// object is nil when the flavor does not exist, or is not in the input.
+	object *kueue.ResourceFlavor
+}
+
+func (f *flavor) topology() bool { return f.object != nil && f.object.Spec.TopologyName != nil }
+
+// group is a resource group of a queue.
+type group struct {
+	index   int
+	covered map[corev1.ResourceName]bool
+	flavors []*flavor
+	labels  map[string]bool // label keys of all its flavors
+}
+
+// queue is a ClusterQueue with what it holds and what waits in it.
+type queue struct {
+	name       string
+	object     *kueue.ClusterQueue
+	record     *cluster.Object
+	node       *quota.Node
+	groups     []group
+	preemption kueue.ClusterQueuePreemption
+	fungible   kueue.FlavorFungibility
+	strict     bool
+	// inactive says why the queue takes no workloads; empty when it does.
+	inactive string
+	// topologyOnly: all its flavors have a topology.
+	topologyOnly bool
+
+	// holders have quota reserved here.
+	holders []*item
+	// generation counts changes of what is reserved.
+	generation int
+
+	line line
+}
+
+// covers finds the resource group of a resource; nil when the queue does not cover it.
+func (q *queue) covers(name corev1.ResourceName) *group {
+	for i := range q.groups {
+		if q.groups[i].covered[name] {
+			return &q.groups[i]
+		}
+	}
+	return nil
+}
+
+// request is one resource a pod set asks for.
+type request struct {
+	name  corev1.ResourceName
+	total int64 // of all pods, in the resource's units
+}
+
+// podSet is a pod set as the scheduler sees it.
+type podSet struct {
+	name     string
+	count    int32
+	minCount *int32
+	// specCount is the count before reclaimable pods are taken off.
+	specCount int32
+	// requests in the order in which the version's assigner walks them.
+	requests []request
+	spec     *corev1.PodSpec
+	// group is the name of the pod set group; empty for none.
+	group string
+	// topology: the pod set asks for topology-aware scheduling by itself.
+	topology bool
+}
+
+// scaled are the requests of fewer pods: the total divided by the count, rounded down, times the new count.
+func (p *podSet) scaled(count int32) []request {
+	if count == p.count || p.count == 0 {
+		return p.requests
+	}
+	out := make([]request, len(p.requests))
+	for i, r := range p.requests {
+		out[i] = request{r.name, int64(quota.Amount(0).Add(multiply(r.total/int64(p.count), int64(count))))}
+	}
+	return out
+}
+
+func multiply(a, b int64) quota.Amount {
+	if a == 0 || b == 0 {
+		return 0
+	}
+	if p := a * b; p/b == a {
+		return quota.Amount(p)
+	}
+	return quota.Unlimited
+}
+
+// item is one workload in the scheduler.
+type item struct {
+	charge *charge.Charge
+	key    string
+	uid    string
+	seq    int // place in the input
+	queue  *queue
+	// namespace and localQueue it was submitted to.
+	namespace, localQueue string
+	priority              int64
+	created               time.Time
+	// order is the time by which it is queued.
+	order time.Time
+	sets  []podSet
+	// shape is equal for workloads that the scheduler can't tell apart; empty when the version does not compare.
+	shape string
+	// owned: a job watches over the Workload and gives its quota back when it is evicted.
+	owned bool
+	// devices: part of its charge comes from claims or classes of devices.
+	devices bool
+	// notReady: it is admitted, and its pods are not.
+	notReady bool
+
+	// refused is the outcome that keeps it out of the queue; nil for one that is queued.
+	refused *Decision
+	// invalid is what is wrong with its pods' requests; it takes its turn in the queue and is turned down.
+	invalid string
+	// unknown is set when its decision can't be told.
+	unknown *Decision
+
+	held    *reservation
+	evicted bool
+	// last is the flavor scan's progress.
+	last *progress
+
+	fits map[flavorKey]string // why a flavor does not take a pod set's pods; "" when it does
+
+	state           State
+	reason, message string
+	possible        []string
+	cycle           int // in which it got its quota
+	// trail is what attempts of the present scan of flavors said.
+	trail []string
+	// company: it was evicted together with others and not tried since.
+	company bool
+
+	place   place
+	version int
+	seen    map[string]int // progress already tried, by epoch
+}
+
+// reservation is the quota a workload holds.
+type reservation struct {
+	queue   *queue
+	podSets []PodSet
+	usage   quota.Usage
+	delta   quota.Delta
+	// since is when it was reserved, to the second.
+	since time.Time
+}
+
+// uses tells that the workload holds something of a flavor and resource, be it nothing.
+func (r *reservation) uses(keys []quota.FlavorResource) bool {
+	for _, ps := range r.podSets {
+		for res, f := range ps.Flavors {
+			if slices.Contains(keys, quota.FlavorResource{Flavor: f, Resource: res}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// progress is how far the flavors were scanned in the last attempt.
+type progress struct {
+	// tried is, for each pod set and resource, the index of the last flavor tried; -1 after the last one.
+	tried             []map[corev1.ResourceName]int
+	generation, cycle int
+	shape             string
+}
+
+// next is the index of the flavor to begin with.
+func (p *progress) next(set int, name corev1.ResourceName) int {
+	if p == nil || set >= len(p.tried) {
+		return 0
+	}
+	if i, ok := p.tried[set][name]; ok {
+		return i + 1
+	}
+	return 0
+}
+
+// pending tells that flavors are left that were not tried.
+func (p *progress) pending() bool {
+	if p == nil {
+		return false
+	}
+	for _, set := range p.tried {
+		for _, i := range set {
+			if i != -1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// reserve counts the reservation against its queue.
+func (it *item) reserve(r *reservation) {
+	r.delta = r.queue.node.Delta(r.usage)
+	it.held = r
+	r.queue.node.Add(r.delta)
+	r.queue.holders = append(r.queue.holders, it)
+}
+
+// release takes it back.
+func (it *item) release() {
+	r := it.held
+	r.queue.node.Remove(r.delta)
+	r.queue.holders = slices.DeleteFunc(r.queue.holders, func(o *item) bool { return o == it })
+	it.held = nil
+}
+
+// compare is the order of workloads in one queue: the higher priority, the earlier, the smaller UID.
+func (it *item) compare(o *item) int {
+	return cmp.Or(cmp.Compare(o.priority, it.priority), it.order.Compare(o.order), cmp.Compare(it.uid, o.uid), cmp.Compare(it.seq, o.seq), cmp.Compare(it.key, o.key))
+}

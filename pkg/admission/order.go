@@ -1,0 +1,158 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+)
+
+// nominee is the head of a queue in one cycle, with what it was assigned.
+type nominee struct {
+	it         *item
+	assignment *assignment
+	targets    []target
+	preemptor  bool
+	// resumed: the scan of flavors went on from an earlier attempt.
+	resumed bool
+	// skipped: something earlier in the cycle got in its way.
+	skipped bool
+	done    bool // it got its quota
+	why     requeueReason
+	fine    string // granular reason
+	// messages it leaves behind, the fullest first.
+	messages []string
+	suffix   string
+	blocked  bool
+}
+
+func (n *nominee) usage() quota.Usage { return n.assignment.usage }
+
+// sequence yields the nominees in the order in which the cycle takes them.
+type sequence interface{ next() *nominee }
+
+func (s *scheduler) sequence(ns []*nominee) sequence {
+	if s.fair {
+		return &tournament{s: s, left: byQueue(ns)}
+	}
+	return &classicalOrder{left: s.classicalOrder(ns)}
+}
+
+type classicalOrder struct{ left []*nominee }
+
+func (c *classicalOrder) next() *nominee {
+	if len(c.left) == 0 {
+		return nil
+	}
+	head := c.left[0]
+	c.left = c.left[1:]
+	return head
+}
+
+// classicalOrder: those that borrow less, the higher priority, the earlier.
+func (s *scheduler) classicalOrder(ns []*nominee) []*nominee {
+	slices.SortStableFunc(ns, func(a, b *nominee) int {
+		return cmp.Or(s.preemptorFirst(a, b), cmp.Compare(a.assignment.borrow, b.assignment.borrow), s.elder(a, b))
+	})
+	return ns
+}
+
+func (s *scheduler) preemptorFirst(a, b *nominee) int {
+	if !s.behavior.PreemptorsFirst {
+		return 0
+	}
+	return trueFirst(a.preemptor, b.preemptor)
+}
+
+func (s *scheduler) elder(a, b *nominee) int {
+	if s.gate(kueueconf.PrioritySortingWithinCohort) && a.it.priority != b.it.priority {
+		return cmp.Compare(b.it.priority, a.it.priority)
+	}
+	return a.it.order.Compare(b.it.order)
+}
+
+// tournament is the order of fair sharing: in every cohort the children's nominees compete, the one whose share would
+// be smallest wins, and the winner competes one level up.
+type tournament struct {
+	s    *scheduler
+	left map[*quota.Node]*nominee
+	// shares with the nominee's workload added, by the cohort it competes in.
+	shares map[contest]quota.Share
+}
+
+type contest struct {
+	cohort *quota.Node
+	n      *nominee
+}
+
+func byQueue(ns []*nominee) map[*quota.Node]*nominee {
+	out := make(map[*quota.Node]*nominee, len(ns))
+	for _, n := range ns {
+		out[n.it.queue.node] = n
+	}
+	return out
+}
+
+func (t *tournament) next() *nominee {
+	var first *quota.Node
+	for n := range t.left {
+		if first == nil || n.Name < first.Name {
+			first = n
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	winner := t.left[first]
+	if first.Parent() != nil {
+		root := first.Root()
+		t.weigh(root)
+		winner = t.play(root)
+	}
+	delete(t.left, winner.it.queue.node)
+	return winner
+}
+
+func (t *tournament) weigh(root *quota.Node) {
+	t.shares = map[contest]quota.Share{}
+	for node := range root.AllQueues() {
+		n := t.left[node]
+		if n == nil {
+			continue
+		}
+		d := node.Delta(n.usage())
+		node.Add(d)
+		share := node.Share()
+		for a := range node.Ancestors() {
+			t.shares[contest{a, n}] = share
+			share = a.Share()
+		}
+		node.Remove(d)
+	}
+}
+
+func (t *tournament) play(cohort *quota.Node) *nominee {
+	var best *nominee
+	try := func(n *nominee) {
+		if n != nil && (best == nil || t.less(n, best, cohort)) {
+			best = n
+		}
+	}
+	for _, c := range cohort.Cohorts() {
+		try(t.play(c))
+	}
+	for _, q := range cohort.Queues() {
+		try(t.left[q])
+	}
+	return best
+}
+
+func (t *tournament) less(a, b *nominee, cohort *quota.Node) bool {
+	x, y := t.shares[contest{cohort, a}], t.shares[contest{cohort, b}]
+	borrow := 0
+	if t.s.gate(kueueconf.FairSharingPrioritizeNonBorrowing) {
+		borrow = trueFirst(!x.BorrowsAny(a.usage()), !y.BorrowsAny(b.usage()))
+	}
+	return cmp.Or(t.s.preemptorFirst(a, b), borrow, x.Compare(y), t.s.elder(a, b)) < 0
+}

@@ -1,0 +1,134 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+)
+
+// target is a workload that would be preempted, and why.
+type target struct {
+	item   *item
+	reason string
+}
+
+// search is one question of preemption: who has to go so that a workload fits.
+type search struct {
+	*scheduler
+	it   *item
+	keys []quota.FlavorResource // that need preemption
+	want quota.Usage            // all the workload asks for
+}
+
+// targets answers for a whole assignment.
+func (s *scheduler) targets(it *item, a *assignment) []target {
+	return s.find(&search{scheduler: s, it: it, keys: a.needsPreemption(), want: a.demand(it)})
+}
+
+// possible answers for one flavor and resource alone: whether anybody could be preempted, and how far away the quota
+// would then be borrowed from.
+func (s *scheduler) possible(it *item, fr quota.FlavorResource, val quota.Amount) rank {
+	found := s.find(&search{scheduler: s, it: it, keys: []quota.FlavorResource{fr}, want: quota.Usage{fr: val}})
+	for _, t := range found {
+		t.item.held.queue.node.Remove(t.item.held.delta)
+	}
+	height, _ := it.queue.node.BorrowingHeight(fr, val)
+	for _, t := range found {
+		t.item.held.queue.node.Add(t.item.held.delta)
+	}
+	switch {
+	case len(found) == 0:
+		return rank{noCandidates, height}
+	case slices.ContainsFunc(found, func(t target) bool { return t.item.held.queue == it.queue }):
+		return rank{preempt, height}
+	}
+	return rank{reclaim, height}
+}
+
+func (s *scheduler) find(q *search) []target {
+	if s.fair {
+		return q.fairly()
+	}
+	return q.classically()
+}
+
+// fits tells that all the workload asks for is available, within its queue's nominal quota unless it may borrow.
+func (q *search) fits(borrow bool) bool {
+	node := q.it.queue.node
+	for fr, v := range q.want {
+		if !borrow && node.BorrowingWith(fr, v) || v > node.Available(fr) {
+			return false
+		}
+	}
+	return true
+}
+
+func remove(it *item) { it.held.queue.node.Remove(it.held.delta) }
+func putBack(it *item) { it.held.queue.node.Add(it.held.delta) }
+
+// putBackAll undoes the removals of a search.
+func putBackAll(ts []target) {
+	for _, t := range ts {
+		putBack(t.item)
+	}
+}
+
+// spare puts targets back that need not go, the last removed first; the one that made the workload fit stays.
+func (q *search) spare(ts []target, borrow bool) []target {
+	for i := len(ts) - 2; i >= 0; i-- {
+		putBack(ts[i].item)
+		if q.fits(borrow) {
+			ts[i] = ts[len(ts)-1]
+			ts = ts[:len(ts)-1]
+		} else {
+			remove(ts[i].item)
+		}
+	}
+	return ts
+}
+
+// allows tells that the policy lets the workload preempt the candidate.
+func (q *search) allows(candidate *item, policy kueue.PreemptionPolicy) bool {
+	switch policy {
+	case kueue.PreemptionPolicyAny:
+		return true
+	case kueue.PreemptionPolicyLowerPriority:
+		return q.it.priority > candidate.priority
+	case kueue.PreemptionPolicyLowerOrNewerEqualPriority:
+		if q.it.priority != candidate.priority {
+			return q.it.priority > candidate.priority
+		}
+		if !q.it.order.Before(candidate.order) {
+			return false
+		}
+		return !q.gate(kueueconf.SchedulerTimestampPreemptionBuffer) || candidate.order.Sub(q.it.order) > timestampBuffer
+	}
+	return false
+}
+
+// before is the order in which candidates are tried: those already evicted, those of other queues, the lower
+// priority, the later reservation, the smaller UID.
+func before(a, b *item, preemptor *queue) int {
+	return cmp.Or(
+		trueFirst(a.evicted, b.evicted),
+		trueFirst(a.held.queue != preemptor, b.held.queue != preemptor),
+		cmp.Compare(a.priority, b.priority),
+		b.held.since.Compare(a.held.since),
+		cmp.Compare(a.uid, b.uid),
+		cmp.Compare(a.key, b.key),
+	)
+}
+
+func trueFirst(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return -1
+	}
+	return 1
+}

@@ -1,0 +1,67 @@
+package admission
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+)
+
+// timestampBuffer is how much later a candidate of equal priority must be queued under the gate
+// SchedulerTimestampPreemptionBuffer.
+const timestampBuffer = 5 * time.Minute
+
+// scheduler is the scheduler's state: what is reserved and what waits.
+type scheduler struct {
+	conf     *kueueconf.Config
+	behavior kueueconf.Behavior
+	format   charge.Formatter
+
+	fair             bool
+	strategies       []strategy
+	ignoreUndeclared bool
+	blockAdmission   bool
+
+	forest *quota.Forest
+	queues map[string]*queue
+	names  []string // of queues, sorted
+	items  []*item  // in the order of the input
+
+	gone  map[*item]bool // taken for removed, in a recomputation
+	cycle int
+}
+
+func (s *scheduler) gate(name string) bool { return s.conf.Enabled(name) }
+
+// ordered lists requests in the order in which the version walks resources; for an arbitrary order, by name.
+func (s *scheduler) ordered(sum map[corev1.ResourceName]int64) []request {
+	names := make([]corev1.ResourceName, 0, len(sum))
+	for name := range sum {
+		names = append(names, name)
+	}
+	charge.SortResources(names, s.behavior.ResourceOrder)
+	out := make([]request, len(names))
+	for i, name := range names {
+		out[i] = request{name, sum[name]}
+	}
+	return out
+}
+
+// placedByTopology tells that topology decides about the workload, too.
+func (s *scheduler) placedByTopology(it *item) bool {
+	if !s.gate(kueueconf.TopologyAwareScheduling) {
+		return false
+	}
+	if it.queue.topologyOnly {
+		return true
+	}
+	for i := range it.sets {
+		if it.sets[i].topology {
+			return true
+		}
+	}
+	return false
+}

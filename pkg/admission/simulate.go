@@ -1,0 +1,358 @@
+package admission
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+)
+
+// Step is what happened to one workload in a cycle.
+type Step struct {
+	Workload     string // namespace/name
+	item         *item
+	ClusterQueue string
+	// Decision is Admit, Preempt, NoFit or Skip; Evict for a victim that gave its quota back.
+	Decision string
+	Detail   string
+}
+
+// Cycle is one scheduling cycle.
+type Cycle struct {
+	Number int
+	// Time is the arrival that started it in a replay; zero otherwise.
+	Time  time.Time
+	Steps []Step
+}
+
+// run drives a scheduler until nothing changes.
+type run struct {
+	*scheduler
+	timeline []Cycle
+	// epoch counts changes of what is reserved or queued; an attempt repeated within one epoch changes nothing.
+	epoch int
+	now   time.Time
+	// evictions are victims whose jobs stop after the cycle; retries are trees of cohorts whose parked workloads are
+	// tried again when the scheduler is at rest.
+	evictions []eviction
+	retries   map[*quota.Node]bool
+	halted    bool
+}
+
+func newRun(s *scheduler) *run {
+	return &run{scheduler: s, retries: map[*quota.Node]bool{}}
+}
+
+// arrive queues a workload.
+func (r *run) arrive(it *item) {
+	r.enqueue(it)
+	r.now = it.created
+}
+
+// counted tells that what a queue's status counts has changed. The controller of Cohort objects wakes up on that, and
+// has everything parked in the tree tried again.
+func (r *run) counted(q *queue) {
+	for a := range q.node.Ancestors() {
+		if !a.Implicit {
+			r.retries[q.node.Root()] = true
+		}
+	}
+}
+
+// enqueue puts a workload into its queue, or aside when an equal one has failed.
+func (r *run) enqueue(it *item) {
+	l := &it.queue.line
+	r.epoch++
+	r.counted(it.queue)
+	if _, barred := l.barred[it.shape]; barred && it.shape != "" && !it.queue.strict {
+		l.park(it)
+		r.bypass(it, l.barred[it.shape])
+		return
+	}
+	l.push(it)
+}
+
+// settle runs cycles until nothing changes, retrying what is parked whenever quota came back.
+func (r *run) settle() {
+	for !r.halted {
+		r.rest()
+		if len(r.retries) == 0 || r.halted {
+			return
+		}
+		for root := range r.retries {
+			for n := range root.AllQueues() {
+				r.queues[n.Name].line.retry()
+			}
+		}
+		clear(r.retries)
+		r.epoch++
+	}
+}
+
+// rest runs cycles until every head has been tried in the present state.
+func (r *run) rest() {
+	for !r.halted {
+		heads := r.heads()
+		if len(heads) == 0 {
+			return
+		}
+		r.finish(r.schedule(heads))
+		r.evict()
+	}
+}
+
+// heads takes the heads of all queues, unless all were tried already in this state: trying again changes nothing.
+func (r *run) heads() []*item {
+	fresh := false
+	var queues []*queue
+	for _, name := range r.names {
+		q := r.queues[name]
+		if q.inactive != "" {
+			continue
+		}
+		if it := q.line.head(); it != nil {
+			queues = append(queues, q)
+			fresh = fresh || !it.tried(r.epoch)
+		}
+	}
+	if !fresh {
+		return nil
+	}
+	heads := make([]*item, len(queues))
+	for i, q := range queues {
+		heads[i] = q.line.pop()
+		heads[i].try(r.epoch)
+	}
+	return heads
+}
+
+// tried tells that the workload was tried in this epoch from where its flavor scan stands.
+func (it *item) tried(epoch int) bool { return it.seen[it.last.String()] == epoch+1 }
+
+func (it *item) try(epoch int) {
+	if it.seen == nil {
+		it.seen = map[string]int{}
+	}
+	it.seen[it.last.String()] = epoch + 1
+}
+
+// String is equal for equal progress.
+func (p *progress) String() string {
+	if p == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, set := range p.tried {
+		for _, r := range sortedKeys(set) {
+			fmt.Fprintf(&b, "%s=%d ", r, set[r])
+		}
+		b.WriteByte('|')
+	}
+	return b.String()
+}
+
+// finish writes the cycle's outcome: quota for those that got it, conditions and places in the queue for the others.
+func (r *run) finish(ns []*nominee) {
+	c := Cycle{Number: r.cycle, Time: r.now}
+	for _, n := range ns {
+		c.Steps = append(c.Steps, r.step(n))
+	}
+	for _, n := range ns {
+		switch {
+		case n.done:
+			r.admit(n)
+		case n.it.invalid != "":
+			r.turnDown(n)
+		case n.blocked:
+			r.halted = true
+			r.say(n, r.granular(n.fine, reasonWaiting))
+			n.it.queue.line.push(n.it)
+		default:
+			r.requeue(n)
+		}
+	}
+	r.timeline = append(r.timeline, c)
+}
+
+func (r *run) step(n *nominee) Step {
+	st := Step{Workload: n.it.key, item: n.it, ClusterQueue: n.it.queue.name, Detail: n.message()}
+	switch {
+	case n.done:
+		st.Decision, st.Detail = "Admit", flavorsUsed(n.assignment.podSets())
+	case n.why == pendingPreemption && len(n.targets) > 0:
+		names := make([]string, len(n.targets))
+		for i, t := range n.targets {
+			names[i] = t.item.key + " (" + t.reason + ")"
+		}
+		st.Decision, st.Detail = "Preempt", strings.Join(names, ", ")
+	case n.skipped, n.blocked, n.why == pendingPreemption:
+		st.Decision = "Skip"
+	default:
+		st.Decision = "NoFit"
+	}
+	return st
+}
+
+func (n *nominee) message() string { return n.messages[0] + n.suffix }
+
+// admit reserves quota.
+func (r *run) admit(n *nominee) {
+	it := n.it
+	it.queue.line.forget(it)
+	sets := n.assignment.podSets()
+	it.reserve(&reservation{queue: it.queue, podSets: sets, usage: n.usage(), since: r.now.Truncate(time.Second)})
+	it.queue.generation++
+	r.counted(it.queue)
+	it.evicted, it.last, it.cycle, it.company = false, nil, r.cycle, false
+	it.notReady = true
+	it.state = it.queue.stateOf(sets)
+	it.reason, it.message, it.possible = reasonQuotaReserved, "Quota reserved in ClusterQueue "+it.queue.name, nil
+	r.epoch++
+}
+
+// say writes the QuotaReserved condition.
+func (r *run) say(n *nominee, reason string) {
+	it := n.it
+	it.reason, it.message, it.possible, it.company = reason, n.message(), nil, false
+	all := make([]string, len(n.messages))
+	for i, m := range n.messages {
+		all[i] = m + n.suffix
+	}
+	it.trail = n.follow(it.trail, all)
+	if r.behavior.PreserveScanProgress {
+		it.trail = all
+	}
+	if len(it.trail) > 1 {
+		it.possible = it.trail
+	}
+}
+
+// follow adds to what earlier attempts of the same scan of flavors said. Versions that drop the progress of a scan
+// whenever something moves in the queue may stop at any of them.
+func (n *nominee) follow(trail, all []string) []string {
+	if !n.resumed {
+		return all
+	}
+	out := slices.Clone(all)
+	for _, m := range trail {
+		if !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// requeue puts a nominee back: to be tried at once, or aside until something changes in the cohort.
+func (r *run) requeue(n *nominee) {
+	it := n.it
+	l := &it.queue.line
+	r.say(n, r.granular(n.fine, reasonPending))
+	if n.skipped && n.why == generic {
+		n.why = failedAfterNomination
+	}
+	if n.why == pendingPreemption {
+		l.preemptor = it
+		if !it.queue.strict {
+			l.setSticky(it)
+		}
+		for _, t := range n.targets {
+			r.evictions = append(r.evictions, eviction{t.item, preemptionMessage(it, t)})
+		}
+	}
+	again := it.queue.strict || n.why == failedAfterNomination || n.why == pendingPreemption
+	if again || l.retriedAt >= l.pops || it.last.pending() {
+		l.push(it)
+		return
+	}
+	l.park(it)
+	r.epoch++
+	if it.shape != "" && (n.why == didNotFit || n.why == nobodyToPreempt) && !it.queue.strict {
+		for _, moved := range l.bar(it.shape, it.reason) {
+			r.bypass(moved, it.reason)
+		}
+		r.bypassSelf(n)
+	}
+}
+
+// bypass tells a parked workload, where the version does, that an equal one has failed.
+func (r *run) bypass(it *item, reason string) {
+	if it.company {
+		// Its victims' quota came back piece by piece, and it may have been tried in between.
+		it.possible = []string{it.message, messageNoLongerFits}
+	}
+	if !r.behavior.BypassMessage {
+		return
+	}
+	if it.message == "" && !r.gate(kueueconf.UnadmittedWorkloadsExplicitStatus) {
+		return
+	}
+	switch it.reason {
+	case "", reasonPending, reasonPendingEvaluation, reasonDeactivated, reasonSuspended:
+		it.reason, it.message, it.possible = reason, messageBypassed, nil
+	}
+}
+
+// eviction is a victim and what its condition will say.
+type eviction struct {
+	victim  *item
+	message string
+}
+
+// bypassSelf: the controller looks at workloads with devices anew after each attempt, has forgotten what their condition
+// said, and finds their own shape barred. Where an arbitrary order decides the reason, it may do so to others.
+func (r *run) bypassSelf(n *nominee) {
+	if !r.behavior.BypassMessage || !r.gate(kueueconf.UnadmittedWorkloadsExplicitStatus) {
+		return
+	}
+	it := n.it
+	switch {
+	case it.devices:
+		it.message, it.possible = messageBypassed, nil
+	case r.behavior.ResourceOrder == kueueconf.GoMap && slices.ContainsFunc(n.assignment.sets, func(s setAssignment) bool { return s.uncovered }):
+		it.possible = append([]string{it.message, messageBypassed}, it.possible...)
+	}
+}
+
+// turnDown is for a workload whose requests are wrong: its turn is over, but a strict queue waits for it all the same.
+func (r *run) turnDown(n *nominee) {
+	r.say(n, r.granular(reasonMisconfigured, reasonPending))
+	if n.it.queue.strict {
+		n.it.queue.line.push(n.it)
+		return
+	}
+	n.it.queue.line.park(n.it)
+	r.epoch++
+}
+
+// evict lets the jobs of victims stop: their quota comes back, they queue again, and what is parked in the cohort will
+// be tried again. A Workload without a job to stop it keeps its quota.
+func (r *run) evict() {
+	marked := r.evictions
+	r.evictions = nil
+	slices.SortFunc(marked, func(a, b eviction) int { return cmp.Compare(a.victim.seq, b.victim.seq) })
+	for _, v := range marked {
+		it := v.victim
+		if it.held == nil || it.evicted && !it.owned {
+			continue
+		}
+		r.epoch++
+		it.evicted = true
+		it.state = Evicted
+		if !it.owned {
+			continue
+		}
+		from := it.held.queue
+		it.release()
+		from.generation++
+		it.state, it.reason, it.message = Pending, reasonPending, v.message
+		it.possible, it.cycle, it.company = nil, 0, len(marked) > 1
+		r.retries[from.node.Root()] = true
+		if it.refused == nil && it.queue != nil {
+			r.enqueue(it)
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package quota
+
+// Delta is usage prepared for one tree, to be added and taken away many times.
+type Delta struct {
+	ids     []int
+	amounts []Amount
+}
+
+// Delta prepares usage for the node's tree. It may be used with every node of that tree.
+func (n *Node) Delta(u Usage) Delta {
+	d := Delta{ids: make([]int, 0, len(u)), amounts: make([]Amount, 0, len(u))}
+	for _, fr := range u.Sorted() {
+		d.ids = append(d.ids, n.index.number(fr))
+		d.amounts = append(d.amounts, u[fr])
+	}
+	return d
+}
+
+// Add counts usage against the node, and what exceeds its guaranteed part against the cohorts above.
+func (n *Node) Add(d Delta) {
+	for i, id := range d.ids {
+		n.add(id, d.amounts[i])
+	}
+}
+
+// Remove undoes Add.
+func (n *Node) Remove(d Delta) {
+	for i, id := range d.ids {
+		n.remove(id, d.amounts[i])
+	}
+}
+
+func (n *Node) add(id int, v Amount) {
+	s := n.at(id)
+	local := s.localAvailable()
+	s.usage = s.usage.Add(v)
+	if n.parent != nil && v > local {
+		n.parent.add(id, v.Sub(local))
+	}
+}
+
+func (n *Node) remove(id int, v Amount) {
+	s := n.at(id)
+	above := s.usage.Sub(s.guaranteed())
+	s.usage = s.usage.Sub(v)
+	if above > 0 && n.parent != nil {
+		n.parent.remove(id, min(v, above))
+	}
+}
