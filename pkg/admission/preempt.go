@@ -67,7 +67,7 @@ func (q *search) fits(borrow bool) bool {
 	return true
 }
 
-func remove(it *item) { it.held.queue.node.Remove(it.held.delta) }
+func remove(it *item)  { it.held.queue.node.Remove(it.held.delta) }
 func putBack(it *item) { it.held.queue.node.Add(it.held.delta) }
 
 // putBackAll undoes the removals of a search.

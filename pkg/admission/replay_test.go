@@ -21,7 +21,9 @@ func TestReplayEndsWhereKueueEnded(t *testing.T) {
 		l := o.Load(t, o.Dump(t))
 		sim := admission.New(l.Engine, l.Charges).Simulate(true)
 		for _, want := range o.Workloads {
-			i := slices.IndexFunc(sim.Workloads, func(w admission.Outcome) bool { return w.State != admission.None && w.Charge.Workload.Name == want.Workload })
+			i := slices.IndexFunc(sim.Workloads, func(w admission.Outcome) bool {
+				return w.State != admission.None && w.Charge.Workload.Name == want.Workload
+			})
 			if i < 0 {
 				i = slices.IndexFunc(sim.Workloads, func(w admission.Outcome) bool { return w.State != admission.None && want.Is(w.Charge.Workload) })
 			}
