@@ -113,11 +113,17 @@ func (e *Engine) refusal(s *scheduler, it *item) *Decision {
 	if c.Verdict != charge.Inadmissible {
 		return nil
 	}
+	var before []string
 	for _, p := range c.Problems {
 		if p.Code == charge.CodeOrderDependent || p.Code == charge.CodeConfigurationRefused {
+			before = append(before, p.Possible...)
 			continue
 		}
-		d := &Decision{State: Inadmissible, Reason: s.granular(reasonMisconfigured, reasonInadmissible), Message: p.KueueMessage, Possible: p.Possible, Why: p.Message}
+		d := &Decision{State: Inadmissible, Reason: s.granular(reasonMisconfigured, reasonInadmissible), Message: p.KueueMessage, Why: p.Message}
+		d.Possible = slices.DeleteFunc(append(before, p.Possible...), func(m string) bool { return m == "" })
+		if d.Message == "" && len(d.Possible) > 0 {
+			d.Message = d.Possible[0]
+		}
 		switch {
 		case p.Code != charge.CodeQueueBlocked:
 		case strings.HasSuffix(p.KueueMessage, "is inactive"):

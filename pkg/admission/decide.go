@@ -1,0 +1,140 @@
+package admission
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+)
+
+// Decide says what the next scheduling attempt of a workload would decide, given the quota reserved now. Who else
+// waits in the queue does not matter to it. The charge must be one of those the engine was made with.
+func (e *Engine) Decide(c *charge.Charge) *Decision {
+	s := e.now()
+	it := e.byOf[c]
+	if it == nil {
+		return &Decision{State: Unknown, Why: "the workload is not one of those looked at"}
+	}
+	return s.decide(it)
+}
+
+// now is the present state, built once.
+func (e *Engine) now() *scheduler {
+	if e.present == nil {
+		e.present, e.byOf = e.state(false)
+	}
+	return e.present
+}
+
+func (s *scheduler) decide(it *item) *Decision {
+	switch {
+	case it.state == None, it.state == Finished, it.state == Deactivated:
+		return &Decision{State: it.state, Reason: it.reason, Message: it.message}
+	case it.held != nil:
+		return it.holding()
+	case it.state != Pending:
+		return &Decision{State: Unknown, Why: "it holds quota in a ClusterQueue that is not in the input", Reason: it.reason, Message: it.message}
+	case it.refused != nil:
+		return it.refused
+	case it.unknown != nil:
+		return it.unknown
+	case it.invalid != "":
+		return &Decision{State: Pending, Reason: s.granular(reasonMisconfigured, reasonPending), Message: it.invalid}
+	}
+	return s.tryFlavors(it)
+}
+
+// holding is the decision for a workload that has its quota.
+func (it *item) holding() *Decision {
+	return &Decision{State: it.state, Reason: it.reason, Message: it.message, PodSets: it.held.podSets, Borrows: it.borrows()}
+}
+
+// borrows tells that the queue uses more than its nominal quota of something the workload holds.
+func (it *item) borrows() bool {
+	for fr := range it.held.usage {
+		if it.held.queue.node.Borrowing(fr) {
+			return true
+		}
+	}
+	return false
+}
+
+// tryFlavors attempts as often as the scheduler does at once: as long as pod sets stopped at flavors that left others
+// untried.
+func (s *scheduler) tryFlavors(it *item) *Decision {
+	saved := it.last
+	defer func() { it.last = saved }()
+	it.last = nil
+	var trail []string
+	for range it.attempts() {
+		resumed := it.last != nil
+		a, ts := s.attempt(it, nil)
+		n := &nominee{it: it, assignment: a, targets: ts, messages: a.messages(), resumed: resumed}
+		if !s.behavior.PreserveScanProgress {
+			trail = n.follow(trail, n.messages)
+		} else {
+			trail = n.messages
+		}
+		if a.mode() == Fit || a.mode() == NeedsPreemption && len(ts) > 0 || !a.last.pending() {
+			return s.decision(n, trail)
+		}
+		it.last = a.last
+	}
+	return &Decision{State: Unknown, Why: "its pod sets take flavors in turns without end"}
+}
+
+// attempts bounds the scans of flavors: each starts further on than the one before.
+func (it *item) attempts() int {
+	n := 1
+	for _, g := range it.queue.groups {
+		n += len(g.flavors)
+	}
+	return n * max(1, len(it.sets))
+}
+
+func (s *scheduler) decision(n *nominee, messages []string) *Decision {
+	a, it := n.assignment, n.it
+	d := &Decision{State: Pending, Reason: reasonPending, Borrows: a.borrow > 0}
+	for i := range a.sets {
+		d.Attempts = append(d.Attempts, a.sets[i].attempts...)
+	}
+	fits := a.mode() == Fit
+	switch {
+	case a.topology && (fits || len(n.targets) > 0):
+		return &Decision{State: Unknown, Attempts: d.Attempts,
+			Why: "quota would allow it, but where its pods go is decided by topology-aware scheduling, which is not predicted"}
+	case fits && s.blockAdmission && s.anyNotReady():
+		d.Reason, d.Message = s.granular(reasonWaitingForPods, reasonWaiting), messageWaitingForPods
+		d.Why = "waitForPodsReady.blockAdmission lets one workload start at a time, and an admitted one is not ready"
+	case fits:
+		d.PodSets = a.podSets()
+		d.State, d.Reason, d.Message = it.queue.stateOf(d.PodSets), reasonQuotaReserved, "Quota reserved in ClusterQueue "+it.queue.name
+	case len(n.targets) > 0:
+		d.State, d.PodSets = Preempts, a.podSets()
+		d.Reason = s.granular(reasonWaitingForVictims, reasonPending)
+		d.say(messages, fmt.Sprintf(". Pending the preemption of %d workload(s)", len(n.targets)))
+		for _, t := range n.targets {
+			d.Targets = append(d.Targets, Target{Charge: t.item.charge, ClusterQueue: t.item.held.queue.name, Reason: t.reason})
+		}
+	default:
+		fine := reasonWaitingForQuota
+		if a.mode() == NoFit {
+			fine = a.noFitReason(s.behavior.ResourceOrder == kueueconf.GoMap)
+		}
+		d.Reason = s.granular(fine, reasonPending)
+		d.say(messages, "")
+	}
+	return d
+}
+
+// say sets the message, and all it may be.
+func (d *Decision) say(messages []string, suffix string) {
+	d.Message = messages[0] + suffix
+	if len(messages) > 1 {
+		for _, m := range messages {
+			d.Possible = append(d.Possible, m+suffix)
+		}
+	}
+	slices.Sort(d.Possible)
+}

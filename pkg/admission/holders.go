@@ -1,0 +1,162 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+)
+
+// Holder is a workload with quota that another one could use.
+type Holder struct {
+	Charge         *charge.Charge
+	ClusterQueue   string
+	FlavorResource quota.FlavorResource
+	Quantity       quota.Amount
+	Priority       int64
+	// Since is when its quota was reserved; zero when the input does not tell.
+	Since time.Time
+	// Preemptible tells that policies and priorities let the waiting workload preempt it. Why not says what forbids it.
+	Preemptible bool
+	WhyNot      string
+	// Evicted: it is about to give its quota back.
+	Evicted bool
+}
+
+// Holders lists who holds quota of a flavor and resource that the workload's queue could use: in the queue itself, and
+// in the rest of its cohort tree what is lent or borrowed. The most comes first.
+func (e *Engine) Holders(c *charge.Charge, fr quota.FlavorResource) []Holder {
+	s := e.now()
+	it := e.byOf[c]
+	if it == nil || it.queue == nil || it.queue.node.Cyclic {
+		return nil
+	}
+	q := &search{scheduler: s, it: it, keys: []quota.FlavorResource{fr}}
+	var out []Holder
+	for n := range it.queue.node.Root().AllQueues() {
+		from := s.queues[n.Name]
+		if from != it.queue && n.Used(fr) <= n.Guaranteed(fr) {
+			continue // it uses what it keeps for itself
+		}
+		for _, o := range from.holders {
+			if o == it || o.held.usage[fr] <= 0 {
+				continue
+			}
+			h := Holder{
+				Charge: o.charge, ClusterQueue: from.name, FlavorResource: fr, Quantity: o.held.usage[fr], Priority: o.priority,
+				Since: o.held.since, Evicted: o.evicted, WhyNot: q.whyNot(o),
+			}
+			h.Preemptible = h.WhyNot == ""
+			out = append(out, h)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Holder) int {
+		return cmp.Or(cmp.Compare(b.Quantity, a.Quantity), cmp.Compare(a.Charge.Workload.Namespace, b.Charge.Workload.Namespace),
+			cmp.Compare(a.Charge.Workload.Name, b.Charge.Workload.Name))
+	})
+	return out
+}
+
+// whyNot says, in the terms of the queue's fields, what keeps a workload from being preempted; empty when nothing does.
+func (q *search) whyNot(o *item) string {
+	home, from := q.it.queue, o.held.queue
+	policy, field := home.preemption.WithinClusterQueue, "withinClusterQueue"
+	if from != home {
+		policy, field = home.preemption.ReclaimWithinCohort, "reclaimWithinCohort"
+		if from.inactive != "" {
+			return "its ClusterQueue takes part in no preemption while it is inactive"
+		}
+		if from.node.WithinQuota(q.keys) {
+			return "its ClusterQueue is within its own quota"
+		}
+	}
+	switch {
+	case policy == "Never":
+		return field + " is Never"
+	case !q.allows(o, policy) && o.priority > q.it.priority:
+		return "its priority is higher"
+	case !q.allows(o, policy) && o.priority == q.it.priority:
+		return field + " is " + string(policy) + ", and it has the same priority"
+	case !q.allows(o, policy):
+		return field + " is " + string(policy)
+	}
+	return ""
+}
+
+// Position is a workload's place among those that wait, from 1.
+type Position struct {
+	ClusterQueue, LocalQueue int
+	// Ahead are the workloads before it in the ClusterQueue, in order.
+	Ahead []*charge.Charge
+	// Strict: the queue takes the first or none (StrictFIFO).
+	Strict bool
+	// Certain is false when the order depends on what the input does not tell; Why says on what.
+	Certain bool
+	Why     string
+}
+
+// Position tells a waiting workload's place; nil for one that does not wait in a queue.
+func (e *Engine) Position(c *charge.Charge) *Position {
+	s := e.now()
+	it := e.byOf[c]
+	if it == nil || !it.waits() {
+		return nil
+	}
+	p := &Position{ClusterQueue: 1, LocalQueue: 1, Strict: it.queue.strict, Certain: true}
+	var ahead []*item
+	for _, o := range s.items {
+		if o == it || o.queue != it.queue || !o.waits() {
+			continue
+		}
+		if o.unknownPriority() || it.unknownPriority() {
+			p.Certain, p.Why = false, "the priority of a waiting workload is not known"
+		}
+		if o.compare(it) < 0 {
+			ahead = append(ahead, o)
+		}
+	}
+	if scope := it.queue.object.Spec.AdmissionScope; scope != nil && s.conf.Configuration.AdmissionFairSharing != nil {
+		p.Certain, p.Why = false, "admission fair sharing orders the queue by what LocalQueues used lately"
+	}
+	slices.SortFunc(ahead, (*item).compare)
+	for _, o := range ahead {
+		p.ClusterQueue++
+		if o.namespace == it.namespace && o.localQueue == it.localQueue {
+			p.LocalQueue++
+		}
+		p.Ahead = append(p.Ahead, o.charge)
+	}
+	return p
+}
+
+// waits tells that the workload stands in a queue.
+func (it *item) waits() bool {
+	return it.state == Pending && it.refused == nil && it.held == nil && it.queue != nil
+}
+
+func (it *item) unknownPriority() bool { return it.charge.Workload.PriorityMissing != "" }
+
+// Waiting lists the workloads that stand in a ClusterQueue, in its order.
+func (e *Engine) Waiting(queue string) []*charge.Charge {
+	s := e.now()
+	var items []*item
+	for _, it := range s.items {
+		if it.waits() && it.queue.name == queue {
+			items = append(items, it)
+		}
+	}
+	slices.SortFunc(items, (*item).compare)
+	out := make([]*charge.Charge, len(items))
+	for i, it := range items {
+		out[i] = it.charge
+	}
+	return out
+}
+
+// Node is the place of a ClusterQueue in its tree, with what is reserved now; nil when it does not exist.
+func (e *Engine) Node(queue string) *quota.Node { return e.now().forest.Queue(queue) }
+
+// CohortNode is the same for a cohort.
+func (e *Engine) CohortNode(cohort string) *quota.Node { return e.now().forest.Cohort(cohort) }

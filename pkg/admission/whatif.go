@@ -1,0 +1,130 @@
+package admission
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+)
+
+// WhatIf is a change to the present state, to see what would then be decided. The zero value changes nothing.
+type WhatIf struct {
+	// Limits replaces quota of ClusterQueues.
+	Limits map[string]map[quota.FlavorResource]quota.Limits
+	// Without takes workloads away that hold quota.
+	Without []*charge.Charge
+	// Counts replaces the number of pods of each pod set; nil keeps them.
+	Counts []int32
+	// Spec edits the pods of a pod set; it gets a copy. Nil keeps them.
+	Spec func(podSet int, spec *corev1.PodSpec)
+}
+
+// DecideWith is [Engine.Decide] after a change. The state is put back as it was.
+func (e *Engine) DecideWith(c *charge.Charge, w WhatIf) *Decision {
+	s := e.now()
+	it := e.byOf[c]
+	if it == nil {
+		return e.Decide(c)
+	}
+	defer e.change(s, w)()
+	return s.decide(s.altered(it, w))
+}
+
+// change applies what concerns the state and returns what undoes it.
+func (e *Engine) change(s *scheduler, w WhatIf) (undo func()) {
+	var gone []*item
+	for _, c := range w.Without {
+		if o := e.byOf[c]; o != nil && o.held != nil {
+			remove(o)
+			gone = append(gone, o)
+		}
+	}
+	s.gone = make(map[*item]bool, len(gone))
+	for _, o := range gone {
+		s.gone[o] = true
+	}
+	type saved struct {
+		queue  string
+		fr     quota.FlavorResource
+		limits quota.Limits
+	}
+	var old []saved
+	for queue, limits := range w.Limits {
+		for fr, l := range limits {
+			if n := s.forest.Queue(queue); n != nil {
+				old = append(old, saved{queue, fr, n.Limits(fr)})
+				s.forest.SetLimits(queue, fr, l)
+			}
+		}
+	}
+	return func() {
+		for _, o := range old {
+			s.forest.SetLimits(o.queue, o.fr, o.limits)
+		}
+		for _, o := range gone {
+			putBack(o)
+		}
+		s.gone = nil
+	}
+}
+
+// altered is the workload with other pods.
+func (s *scheduler) altered(it *item, w WhatIf) *item {
+	if w.Counts == nil && w.Spec == nil {
+		return it
+	}
+	out := *it
+	out.fits, out.sets = nil, slices.Clone(it.sets)
+	for i := range out.sets {
+		ps := &out.sets[i]
+		if w.Counts != nil {
+			ps.requests = ps.scaled(w.Counts[i])
+			ps.count, ps.specCount = w.Counts[i], w.Counts[i]
+			if ps.minCount != nil && *ps.minCount > ps.count {
+				ps.minCount = nil
+			}
+		}
+		if w.Spec != nil {
+			ps.spec = ps.spec.DeepCopy()
+			w.Spec(i, ps.spec)
+		}
+	}
+	return &out
+}
+
+// most is how many later reservations are looked back over.
+const mostEarlier = 64
+
+// Earlier tells whether a message is what the version would have written before the latest reservations were made, and
+// which those are: the message is then of an earlier attempt. The present state is not looked at.
+func (e *Engine) Earlier(c *charge.Charge, says func(*Decision) bool) (later []*charge.Charge, found bool) {
+	s := e.now()
+	it := e.byOf[c]
+	if it == nil || it.queue == nil || it.held != nil || it.queue.node.Cyclic {
+		return nil, false
+	}
+	var holders []*item
+	for n := range it.queue.node.Root().AllQueues() {
+		holders = append(holders, s.queues[n.Name].holders...)
+	}
+	slices.SortFunc(holders, func(a, b *item) int { return cmp.Or(b.held.since.Compare(a.held.since), cmp.Compare(b.seq, a.seq)) })
+	s.gone = map[*item]bool{}
+	defer func() {
+		for o := range s.gone {
+			putBack(o)
+		}
+		s.gone = nil
+	}()
+	for _, o := range holders[:min(len(holders), mostEarlier)] {
+		remove(o)
+		s.gone[o] = true
+		later = append(later, o.charge)
+		if says(s.decide(it)) {
+			return later, true
+		}
+	}
+	return nil, false
+}
