@@ -82,21 +82,46 @@ func (n *Node) measure(hidden func(string) bool) {
 	}
 }
 
-// settle numbers the flavors and resources below a root and sums up quota.
+// settle numbers the flavors and resources at and below a root.
 func (n *Node) settle() {
 	for _, fr := range slices.SortedFunc(maps.Keys(n.limits), FlavorResource.Compare) {
-		s := n.at(n.index.number(fr))
-		s.Limits, s.defined, s.subtree = n.limits[fr], true, n.limits[fr].Nominal
+		n.index.number(fr)
 	}
-	for children := range slices.Values([][]*Node{n.cohorts, n.queues}) {
+	for _, children := range [][]*Node{n.cohorts, n.queues} {
 		for _, c := range children {
 			c.index = n.index
 			c.settle()
+		}
+	}
+}
+
+// resum derives quota and usage of cohorts from the limits and the usage of queues.
+func (n *Node) resum() {
+	for id := range n.slots {
+		s := &n.slots[id]
+		if l, set := n.limits[n.index.keys[id]]; set {
+			s.Limits, s.defined, s.subtree = l, true, l.Nominal
+		} else {
+			s.Limits, s.defined, s.subtree = Limits{}, false, 0
+		}
+		if !n.Queue {
+			s.usage = 0
+		}
+	}
+	for fr, l := range n.limits {
+		s := n.at(n.index.number(fr))
+		s.Limits, s.defined, s.subtree = l, true, l.Nominal
+	}
+	for _, children := range [][]*Node{n.cohorts, n.queues} {
+		for _, c := range children {
+			c.resum()
 			for id := range c.slots {
-				if c.slots[id].defined {
-					s := n.at(id)
-					s.defined, s.subtree = true, s.subtree.Add(c.slots[id].subtree.Sub(c.slots[id].guaranteed()))
+				from := &c.slots[id]
+				s := n.at(id)
+				if from.defined {
+					s.defined, s.subtree = true, s.subtree.Add(from.subtree.Sub(from.guaranteed()))
 				}
+				s.usage = s.usage.Add(max(0, from.usage.Sub(from.guaranteed())))
 			}
 		}
 	}

@@ -70,6 +70,7 @@ func Build(queues []*kueue.ClusterQueue, cohorts []*kueue.Cohort) *Forest {
 	for _, root := range f.Roots() {
 		root.index = &index{ids: map[FlavorResource]int{}}
 		root.settle()
+		root.resum()
 		root.measure(nil)
 	}
 	return f
@@ -162,36 +163,4 @@ func (f *Forest) SetLimits(queue string, fr FlavorResource, l Limits) {
 	}
 	n.limits[fr] = l
 	n.Root().resum()
-}
-
-// resum derives quota and usage of cohorts from the limits and the usage of queues.
-func (n *Node) resum() {
-	for id := range n.slots {
-		s := &n.slots[id]
-		if l, set := n.limits[n.index.keys[id]]; set {
-			s.Limits, s.defined, s.subtree = l, true, l.Nominal
-		} else {
-			s.Limits, s.defined, s.subtree = Limits{}, false, 0
-		}
-		if !n.Queue {
-			s.usage = 0
-		}
-	}
-	for fr, l := range n.limits {
-		s := n.at(n.index.number(fr))
-		s.Limits, s.defined, s.subtree = l, true, l.Nominal
-	}
-	for _, children := range [][]*Node{n.cohorts, n.queues} {
-		for _, c := range children {
-			c.resum()
-			for id := range c.slots {
-				from := &c.slots[id]
-				s := n.at(id)
-				if from.defined {
-					s.defined, s.subtree = true, s.subtree.Add(from.subtree.Sub(from.guaranteed()))
-				}
-				s.usage = s.usage.Add(max(0, from.usage.Sub(from.guaranteed())))
-			}
-		}
-	}
 }
