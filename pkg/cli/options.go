@@ -45,6 +45,8 @@ type options struct {
 	flags
 	// namespace is the only one looked at; empty means all.
 	namespace string
+	// everywhere tells that the answer depends on the workloads of all namespaces, whichever are shown.
+	everywhere bool
 	// laidNamespace is given to objects of -f that name none.
 	laidNamespace string
 	// filesAlone tells that there is no cluster: the files of -f are all there is.

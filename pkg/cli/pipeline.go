@@ -18,8 +18,12 @@ import (
 
 // scene is what a command works on: the input, the configuration that holds, and the charges asked for.
 type scene struct {
-	snap    *cluster.Snapshot
-	conf    *kueueconf.Config
+	snap   *cluster.Snapshot
+	conf   *kueueconf.Config
+	engine *charge.Engine
+	// found is every workload read: of the whole input for commands that look everywhere, else of the namespace.
+	found []*workload.Workload
+	// charges are those of the workloads asked for, a part of found in its order.
 	charges []*charge.Charge
 	// notFound names the arguments that no workload answers to.
 	notFound error
@@ -50,17 +54,37 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{snap: snap, conf: conf}
-	found, notFound := choose(snap, workload.Find(snap, conf, workload.Options{Namespace: o.namespace}), o)
+	s := &scene{snap: snap, conf: conf, engine: charge.NewEngine(snap, conf, device.NewInventory(snap))}
+	within := o.namespace
+	if o.everywhere {
+		within = ""
+	}
+	s.found = workload.Find(snap, conf, workload.Options{Namespace: within})
+	chosen, notFound := choose(snap, s.found, o)
 	s.notFound = notFound
-	if len(found) == 0 && snap.Live && !snap.Coverage.Has(cluster.Workload) && !snap.Coverage.Has(cluster.Job) {
+	if len(chosen) == 0 && snap.Live && !snap.Coverage.Has(cluster.Workload) && !snap.Coverage.Has(cluster.Job) {
 		return nil, errors.New("neither workloads nor jobs may be listed here; name a namespace where you may with -n")
 	}
-	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
-	for _, w := range found {
-		s.charges = append(s.charges, engine.Charge(w))
+	for _, w := range chosen {
+		s.charges = append(s.charges, s.engine.Charge(w))
 	}
 	return s, ctx.Err()
+}
+
+// allCharges are the charges of all workloads found, those asked for among them: what others hold or wait for decides
+// about a workload, whichever are to be shown.
+func (s *scene) allCharges() []*charge.Charge {
+	asked := make(map[*workload.Workload]*charge.Charge, len(s.charges))
+	for _, c := range s.charges {
+		asked[c.Workload] = c
+	}
+	out := make([]*charge.Charge, len(s.found))
+	for i, w := range s.found {
+		if out[i] = asked[w]; out[i] == nil {
+			out[i] = s.engine.Charge(w)
+		}
+	}
+	return out
 }
 
 // warnForbidden names, once, the kinds that the user may not list. Answers that rest on them are unknown.
