@@ -45,7 +45,7 @@ func (e *Engine) knownAbsent(kind, namespace, name string) bool {
 	if kind == cluster.ResourceClaimTemplate.Kind {
 		gk = cluster.ResourceClaimTemplate
 	}
-	return e.snap.Coverage.Has(gk) || e.absences[attestation{kind, namespace, name}]
+	return e.snap.Coverage.HasIn(gk, namespace) || e.absences[attestation{kind, namespace, name}]
 }
 
 // chargedByName collects the extended resources that Kueue has charged under their own names: no mapped

@@ -25,7 +25,7 @@ func (r *run) queueBlocker() {
 	}
 	lq, record, ok := cluster.Lookup[*kueue.LocalQueue](r.e.snap, cluster.LocalQueue, w.Namespace, w.Queue)
 	switch {
-	case !ok && !r.e.snap.Coverage.Has(cluster.LocalQueue):
+	case !ok && !r.e.snap.Coverage.HasIn(cluster.LocalQueue, w.Namespace):
 		return
 	case !ok:
 		r.block("LocalQueue "+w.Queue+" doesn't exist",

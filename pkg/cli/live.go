@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
@@ -43,7 +44,12 @@ func readLive(ctx context.Context, env Env, o *options, b *cluster.Builder) erro
 	l := liveReader{o: o, sink: b.Sink(cluster.InputOptions{Live: true})}
 	// The manager's ConfigMap is looked for by itself: a cluster's ConfigMaps are many, and in other namespaces.
 	kinds := liveKinds(func(gk schema.GroupKind) bool { return needed(gk) && gk != cluster.ConfigMap })
-	if err = l.read(ctx, kinds, o.namespace, l.sink); err == nil {
+	if o.everywhere && o.namespace != "" {
+		err = l.readEverywhere(ctx, kinds, b)
+	} else {
+		err = l.read(ctx, kinds, o.namespace, l.sink)
+	}
+	if err == nil {
 		err = l.readManager(ctx)
 	}
 	if err != nil && len(o.filenames) > 0 && ctx.Err() == nil {
@@ -70,6 +76,34 @@ type liveReader struct {
 
 func (l liveReader) read(ctx context.Context, kinds []source.LiveKind, namespace string, sink source.Sink) error {
 	return source.ReadLive(ctx, source.LiveOptions{Getter: l.o.config, Kinds: kinds, Namespace: namespace}, sink)
+}
+
+// readEverywhere reads all namespaces and, of the kinds that may not be listed in all, the user's own.
+func (l liveReader) readEverywhere(ctx context.Context, kinds []source.LiveKind, b *cluster.Builder) error {
+	refused := &refusals{Sink: l.sink, kinds: map[schema.GroupKind]bool{}}
+	if err := l.read(ctx, kinds, "", refused); err != nil {
+		return err
+	}
+	kinds = slices.DeleteFunc(kinds, func(k source.LiveKind) bool {
+		return !k.Namespaced || !refused.kinds[schema.GroupKind{Group: k.Group, Kind: k.Kind}]
+	})
+	if len(kinds) == 0 {
+		return nil
+	}
+	return l.read(ctx, kinds, l.o.namespace, b.Sink(cluster.InputOptions{Live: true, Within: l.o.namespace}))
+}
+
+// refusals remembers the kinds that may not be listed.
+type refusals struct {
+	source.Sink
+	kinds map[schema.GroupKind]bool
+}
+
+func (r *refusals) Missing(group, kind, reason string) {
+	if reason != source.NotServed {
+		r.kinds[schema.GroupKind{Group: group, Kind: kind}] = true
+	}
+	r.Sink.Missing(group, kind, reason)
 }
 
 // readManager reads the manager's ConfigMap and Deployment: from the namespaces where they usually are,

@@ -49,7 +49,7 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	if len(snap.Problems) > 0 && snap.Objects() == 0 {
 		return nil, errUnreadable
 	}
-	warnForbidden(env, snap)
+	warnForbidden(env, snap, o)
 	conf, err := kueueconf.Resolve(snap, kueueconf.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates})
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	s.found = workload.Find(snap, conf, workload.Options{Namespace: within})
 	chosen, notFound := choose(snap, s.found, o)
 	s.notFound = notFound
-	if len(chosen) == 0 && snap.Live && !snap.Coverage.Has(cluster.Workload) && !snap.Coverage.Has(cluster.Job) {
+	if len(chosen) == 0 && snap.Live && !snap.Coverage.HasIn(cluster.Workload, o.namespace) && !snap.Coverage.HasIn(cluster.Job, o.namespace) {
 		return nil, errors.New("neither workloads nor jobs may be listed here; name a namespace where you may with -n")
 	}
 	for _, w := range chosen {
@@ -88,16 +88,19 @@ func (s *scene) allCharges() []*charge.Charge {
 }
 
 // warnForbidden names, once, the kinds that the user may not list. Answers that rest on them are unknown.
-func warnForbidden(env Env, snap *cluster.Snapshot) {
-	var kinds []string
-	for _, text := range snap.Coverage.Forbidden() {
-		// Other reasons are problems, printed already.
-		if kind, _, ok := strings.Cut(text, ": forbidden: "); ok {
-			kinds = append(kinds, kind)
+func warnForbidden(env Env, snap *cluster.Snapshot, o *options) {
+	for _, where := range []string{"", "outside namespace " + o.namespace} {
+		reason := strings.TrimSpace("forbidden " + where)
+		var kinds []string
+		for _, text := range snap.Coverage.Forbidden() {
+			// Other reasons are problems, printed already.
+			if kind, _, ok := strings.Cut(text, ": "+reason+": "); ok {
+				kinds = append(kinds, kind)
+			}
 		}
-	}
-	if len(kinds) > 0 {
-		fmt.Fprintf(env.ErrOut, "warning: could not read (forbidden): %s\n", strings.Join(kinds, ", "))
+		if len(kinds) > 0 {
+			fmt.Fprintf(env.ErrOut, "warning: could not read (%s): %s\n", reason, strings.Join(kinds, ", "))
+		}
 	}
 }
 

@@ -60,6 +60,8 @@ type InputOptions struct {
 	Namespace string
 	// Live marks a snapshot read from an API server.
 	Live bool
+	// Within is the only namespace the input tells of; empty means all.
+	Within string
 }
 
 // NewBuilder starts a Builder. wants limits the kinds that are decoded; nil takes every readable kind.

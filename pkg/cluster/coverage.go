@@ -12,20 +12,26 @@ import (
 //
 // A kind is held when at least one object of it was read from the cluster or an export of it, when a
 // complete list of it was read (a typed list, a live list call), or when the live API server does not
-// serve it at all. Objects laid over the cluster (-f) hold nothing: they do not tell what else there is.
+// serve it at all. A kind may also be held in some namespaces alone. Objects laid over the cluster (-f) hold nothing: they do not tell what else there is.
 // Otherwise nothing can be concluded from the absence of an object of that kind.
 type Coverage struct {
 	held      map[schema.GroupKind]bool
+	within    map[schema.GroupKind]map[string]bool // by namespace
 	missing   map[schema.GroupKind]string
 	notServed map[schema.GroupKind]bool
 }
 
 func newCoverage() Coverage {
-	return Coverage{held: map[schema.GroupKind]bool{}, missing: map[schema.GroupKind]string{}, notServed: map[schema.GroupKind]bool{}}
+	return Coverage{held: map[schema.GroupKind]bool{}, within: map[schema.GroupKind]map[string]bool{}, missing: map[schema.GroupKind]string{}, notServed: map[schema.GroupKind]bool{}}
 }
 
 // Has tells whether the absence of an object of this kind means that it does not exist.
 func (c Coverage) Has(gk schema.GroupKind) bool { return c.held[gk] || c.notServed[gk] }
+
+// HasIn is Has for the objects of one namespace.
+func (c Coverage) HasIn(gk schema.GroupKind, namespace string) bool {
+	return c.Has(gk) || c.within[gk][namespace]
+}
 
 // NotServed tells that the live API server does not serve the kind.
 func (c Coverage) NotServed(gk schema.GroupKind) bool { return c.notServed[gk] }

@@ -1,10 +1,15 @@
 package cluster
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
+
+// forbidden begins the reason of a kind that the user may not list.
+const forbidden = "forbidden: "
 
 // sink feeds one input to the Builder.
 type sink struct {
@@ -58,7 +63,17 @@ func (s *sink) Listed(apiVersion, kind string) {
 // hold records that the input answers for a kind. What is laid over a cluster does not: it adds objects,
 // and says nothing of those the cluster has.
 func (s *sink) hold(k *Kind) {
-	if !s.opts.Laid || s.opts.Whole {
+	switch {
+	case s.opts.Laid && !s.opts.Whole:
+	case s.opts.Within != "" && k.Namespaced:
+		if s.b.coverage.within[k.GroupKind] == nil {
+			s.b.coverage.within[k.GroupKind] = map[string]bool{}
+		}
+		s.b.coverage.within[k.GroupKind][s.opts.Within] = true
+		if why, ok := strings.CutPrefix(s.b.coverage.missing[k.GroupKind], forbidden); ok {
+			s.b.coverage.missing[k.GroupKind] = "forbidden outside namespace " + s.opts.Within + ": " + why
+		}
+	default:
 		s.b.coverage.held[k.GroupKind] = true
 	}
 }
@@ -69,6 +84,9 @@ func (s *sink) Missing(group, kind, reason string) {
 	if reason == source.NotServed {
 		s.b.coverage.notServed[gk] = true
 		return
+	}
+	if s.opts.Within != "" && s.b.coverage.missing[gk] != "" {
+		return // that it may not be read in all namespaces is said already
 	}
 	s.b.coverage.missing[gk] = reason
 }

@@ -69,7 +69,7 @@ func (f *finder) parentMissing(a *ancestry, o *cluster.Object, named cluster.Ref
 	switch {
 	case f.ownedRefs[named]:
 		a.top = named
-	case f.snap.Coverage.Has(named.GroupKind()):
+	case f.snap.Coverage.HasIn(named.GroupKind(), o.Ref.Namespace):
 		r := reason(OwnerNotFound, "Its owner "+named.String()+" does not exist; Kueue can't tell who manages it and makes no Workload.", o, ownersPath)
 		a.problem = &r
 	default:

@@ -65,7 +65,7 @@ func (f *finder) fromDeployment(k *kind, o *cluster.Object) {
 		return
 	}
 	n := int(deref(d.Spec.Replicas, 1))
-	if pods := f.podsOfDeployment(o); len(pods) > 0 || !fresh(o) && f.snap.Coverage.Has(cluster.Pod) {
+	if pods := f.podsOfDeployment(o); len(pods) > 0 || !fresh(o) && f.snap.Coverage.HasIn(cluster.Pod, o.Ref.Namespace) {
 		w.State, w.Missing = Elsewhere, nil
 		w.Reasons = append(w.Reasons, reason(PodsAreCharged, fmt.Sprintf(
 			"It has no Workload of its own; each of its pods has one (%d of %d pods are in the input).", len(pods), n), o, ""))

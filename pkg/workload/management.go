@@ -177,7 +177,7 @@ func (f *finder) checkPrebuilt(o *cluster.Object, name string, v *verdict) {
 	case f.snap.Get(cluster.Workload, o.Ref.Namespace, name) != nil:
 		v.state = Incomplete
 		v.say(reason(PrebuiltWorkloadMissing, "The Workload "+name+" it says is made for it belongs to another job.", o, ""))
-	case !f.snap.Coverage.Has(cluster.Workload):
+	case !f.snap.Coverage.HasIn(cluster.Workload, o.Ref.Namespace):
 		v.state, v.missing = Undetermined, append(v.missing, cluster.Workload.Kind)
 		v.say(reason(PrebuiltWorkloadMissing, "It names the prebuilt Workload "+name+", and no Workloads are in the input.", o, ""))
 	default:

@@ -102,7 +102,7 @@ func (f *finder) render(job *crd.TrainJob, o *cluster.Object) (jobs []crd.Replic
 func (f *finder) noRuntime(job *crd.TrainJob, o *cluster.Object, gk schema.GroupKind) shape {
 	r := reason(RuntimeNotFound, fmt.Sprintf("%s %s is not in the input.", gk.Kind, job.Spec.RuntimeRef.Name), o, "spec.runtimeRef")
 	known := gk == cluster.TrainingRuntime || gk == cluster.ClusterTrainingRuntime
-	if known && !f.snap.Coverage.Has(gk) {
+	if known && !f.snap.Coverage.HasIn(gk, o.Ref.Namespace) {
 		return shape{problem: &r, missing: []string{gk.Kind}}
 	}
 	r.Text = fmt.Sprintf("%s %s does not exist.", gk.Kind, job.Spec.RuntimeRef.Name)
@@ -233,7 +233,7 @@ func refuseTrainJob(f *finder, o *cluster.Object, _ bool) string {
 	if job == nil || !f.cfg.Enabled(gateTopology) {
 		return ""
 	}
-	if spec, _, gk := f.runtimeOf(job, o); spec == nil && f.snap.Coverage.Has(gk) {
+	if spec, _, gk := f.runtimeOf(job, o); spec == nil && f.snap.Coverage.HasIn(gk, o.Ref.Namespace) {
 		return fmt.Sprintf("runtime '%s' not found", job.Spec.RuntimeRef.Name)
 	}
 	return ""
