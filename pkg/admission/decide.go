@@ -42,7 +42,7 @@ func (s *scheduler) decide(it *item) *Decision {
 	case it.invalid != "":
 		return &Decision{State: Pending, Reason: s.granular(reasonMisconfigured, reasonPending), Message: it.invalid}
 	}
-	return s.tryFlavors(it)
+	return s.doubtful(it)
 }
 
 // holding is the decision for a workload that has its quota.

@@ -53,6 +53,9 @@ func (e *Engine) state(fresh bool) (*scheduler, map[*charge.Charge]*item) {
 		items[c] = it
 		s.items = append(s.items, it)
 	}
+	if !fresh {
+		s.account()
+	}
 	slices.SortStableFunc(s.items, func(a, b *item) int { return a.seq - b.seq })
 	return s, items
 }

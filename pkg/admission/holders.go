@@ -113,6 +113,9 @@ func (e *Engine) Position(c *charge.Charge) *Position {
 		if o.unknownPriority() || it.unknownPriority() {
 			p.Certain, p.Why = false, "the priority of a waiting workload is not known"
 		}
+		if o.order.IsZero() && it.order.IsZero() && o.priority == it.priority {
+			p.Certain, p.Why = false, "some workloads have no creation time in the input"
+		}
 		if o.compare(it) < 0 {
 			ahead = append(ahead, o)
 		}

@@ -230,7 +230,15 @@ func (it *item) release() {
 	it.held = nil
 }
 
+// compareTimes orders times; what was never created yet is the latest.
+func compareTimes(a, b time.Time) int {
+	if a.IsZero() != b.IsZero() {
+		return trueFirst(!a.IsZero(), !b.IsZero())
+	}
+	return a.Compare(b)
+}
+
 // compare is the order of workloads in one queue: the higher priority, the earlier, the smaller UID.
 func (it *item) compare(o *item) int {
-	return cmp.Or(cmp.Compare(o.priority, it.priority), it.order.Compare(o.order), cmp.Compare(it.uid, o.uid), cmp.Compare(it.seq, o.seq), cmp.Compare(it.key, o.key))
+	return cmp.Or(cmp.Compare(o.priority, it.priority), compareTimes(it.order, o.order), cmp.Compare(it.uid, o.uid), cmp.Compare(it.seq, o.seq), cmp.Compare(it.key, o.key))
 }

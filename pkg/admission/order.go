@@ -69,7 +69,7 @@ func (s *scheduler) elder(a, b *nominee) int {
 	if s.gate(kueueconf.PrioritySortingWithinCohort) && a.it.priority != b.it.priority {
 		return cmp.Compare(b.it.priority, a.it.priority)
 	}
-	return a.it.order.Compare(b.it.order)
+	return compareTimes(a.it.order, b.it.order)
 }
 
 // tournament is the order of fair sharing: in every cohort the children's nominees compete, the one whose share would

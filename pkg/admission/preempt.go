@@ -102,7 +102,7 @@ func (q *search) allows(candidate *item, policy kueue.PreemptionPolicy) bool {
 		if q.it.priority != candidate.priority {
 			return q.it.priority > candidate.priority
 		}
-		if !q.it.order.Before(candidate.order) {
+		if compareTimes(q.it.order, candidate.order) >= 0 {
 			return false
 		}
 		return !q.gate(kueueconf.SchedulerTimestampPreemptionBuffer) || candidate.order.Sub(q.it.order) > timestampBuffer

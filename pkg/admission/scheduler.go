@@ -30,6 +30,8 @@ type scheduler struct {
 	names  []string // of queues, sorted
 	items  []*item  // in the order of the input
 
+	unaccounted []unaccounted
+
 	gone  map[*item]bool // taken for removed, in a recomputation
 	cycle int
 }

@@ -65,6 +65,9 @@ func (e *Engine) Simulate(replay bool) *Simulation {
 			r.settle()
 		}
 	} else {
+		for _, u := range s.unaccounted {
+			u.queue.node.Add(u.delta)
+		}
 		r.evictPresent()
 		for _, it := range waiting {
 			r.enqueue(it)

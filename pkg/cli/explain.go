@@ -5,16 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 )
 
-const explainLong = `Says where a workload stands and why: its charge with the way to every number, what
-Kueue reported, in Kueue's words and in plain ones, and how the request compares with
-the queue's own nominal quota and what is used of it.
+const explainLong = `Says where a workload stands and why: what the next scheduling attempt would decide, its
+charge with the way to every number, the quota that is too small, the flavors tried, who
+holds what is missing, its place in the queue, what would admit it, and what Kueue
+reported, in Kueue's words and in plain ones.
 
-What the next scheduling attempt would decide is not predicted: borrowing from a
-cohort, preemption and the order of the queue are not evaluated.
+Every answer is worked out from the objects by the rules of the Kueue version found or
+given; where the input can't tell, it says so and names what is missing.
 
 Without a live cluster the workloads of all namespaces are taken, unless -n is given.
 
@@ -27,7 +29,7 @@ const explainExample = `  # Why does this job wait?
   # From an export, with every step and the fields it rests on
   kubectl gpu-quota explain workload/job-train-5f3c2 --from export.yaml -o wide
 
-  # Would this manifest be refused?
+  # Would this manifest be admitted now?
   kubectl gpu-quota explain -f job.yaml
 
   # The state Kueue reports, for a program
@@ -54,11 +56,12 @@ func newExplain(env Env) *cobra.Command {
 }
 
 func runExplain(ctx context.Context, env Env, o *options) error {
+	o.everywhere = true
 	s, err := load(ctx, env, o)
 	if err != nil {
 		return err
 	}
-	explainer := explain.New(s.snap, s.conf)
+	explainer := explain.New(s.snap, s.conf, admission.New(s.engine, s.allCharges()))
 	items := make([]*explain.Explanation, 0, len(s.charges))
 	for _, c := range s.charges {
 		items = append(items, explainer.Explain(c))

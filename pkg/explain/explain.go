@@ -5,42 +5,64 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
 // State is where a workload stands.
-type State string
+type State = admission.State
 
 const (
-	Admitted      State = "Admitted"
-	QuotaReserved State = "QuotaReserved"
-	Pending       State = "Pending"
-	Inadmissible  State = "Inadmissible"
-	Evicted       State = "Evicted"
-	Finished      State = "Finished"
-	Deactivated   State = "Deactivated"
-	// None: the input holds no Workload object.
-	None State = "None"
-	// Unknown is only ever predicted.
-	Unknown State = "Unknown"
+	Admitted      = admission.Admitted
+	QuotaReserved = admission.QuotaReserved
+	Preempts      = admission.Preempts
+	Pending       = admission.Pending
+	Inadmissible  = admission.Inadmissible
+	Evicted       = admission.Evicted
+	Finished      = admission.Finished
+	Deactivated   = admission.Deactivated
+	None          = admission.None
+	Unknown       = admission.Unknown
 )
 
 // Explanation says where one workload stands and why.
 type Explanation struct {
-	Charge    *charge.Charge
-	Reported  Reported
-	Predicted Predicted
-	Steps     []Step
-	Quota     []QuotaLine
-	// Binding are the lines of Quota that no borrowing can help: the queue is in no cohort, and the
-	// resource has no other flavor.
-	Binding []QuotaLine
+	Charge   *charge.Charge
+	Reported Reported
+	// Predicted is what the next scheduling attempt would decide.
+	Predicted *admission.Decision
+	// Agrees tells whether what Kueue reported is what is predicted, or was true before later reservations; nil when
+	// one of the two is missing.
+	Agrees *bool
+	// Position in the queue; nil for a workload that does not wait.
+	Position *admission.Position
+	Steps    []Step
+	Quota    []QuotaLine
+	// Binding is the quota that is too small, for each flavor tried.
+	Binding []Constraint
+	// Holders have the quota that is short, the largest first.
+	Holders []admission.Holder
+	// PreemptedBy tells who took its quota, if anybody did.
+	PreemptedBy []Preemption
+	// Remedies are changes after which it would be admitted, each tried.
+	Remedies []Remedy
 	// Cohort of the ClusterQueue; empty without one or when the queue is not in the input.
 	Cohort string
 	// Inconsistencies are sentences about objects that contradict each other.
 	Inconsistencies []string
+}
+
+// Constraint is a quota that is too small for a pod set in one flavor.
+type Constraint struct {
+	PodSet string
+	admission.Line
+	// Used by the queue, and its own Nominal quota.
+	Used, Nominal quota.Amount
+	// Chosen tells the flavor that would be taken once there is room.
+	Chosen bool
 }
 
 // Reported is what the Workload's conditions say.
@@ -57,12 +79,6 @@ type Reported struct {
 	Meaning []string
 }
 
-// Predicted is what the next scheduling attempt would decide.
-type Predicted struct {
-	State  State
-	Reason string
-}
-
 // Result of a step.
 type Result string
 
@@ -77,8 +93,8 @@ const (
 const (
 	// CheckCharge is the step that tells whether the charge is known.
 	CheckCharge = "charge"
-	// CheckQuota is the step that compares the request with the queue's own nominal quota.
-	CheckQuota = "nominalQuota"
+	// CheckAdmission is the step that tells what the next scheduling attempt would decide.
+	CheckAdmission = "admission"
 )
 
 // Step is one check on the way to admission.
@@ -97,14 +113,18 @@ type QuotaLine struct {
 	Flavor    string
 	Requested int64
 	Nominal   int64
-	// Used is what the queue reports as reserved in this flavor, the workload's own reservation
-	// included. It is meaningless unless UsedKnown.
+	// Used is what is reserved in this flavor of the queue, the workload's own reservation included: by the Workloads
+	// in the input, else as the queue reports it. It is meaningless unless UsedKnown.
 	Used      int64
 	UsedKnown bool
 	// Free is what is left of Nominal, never below zero.
 	Free int64
-	// Short is what the queue's own quota lacks for the request; 0 when it suffices or the workload
-	// already holds it.
+	// Available is what the queue could take now, borrowing included, and Maximum the most it could ever take. Both are
+	// meaningless unless Live: the Workloads that hold quota are in the input.
+	Available, Maximum quota.Amount
+	Live               bool
+	// Short is what is lacking for the request: of what is available, or where that is not known of the nominal quota;
+	// 0 when it suffices or the workload already holds it.
 	Short int64
 	// BorrowingLimit and LendingLimit are nil when not set.
 	BorrowingLimit, LendingLimit *int64
@@ -114,26 +134,30 @@ type QuotaLine struct {
 
 // Explainer explains the workloads of one snapshot.
 type Explainer struct {
-	snap *cluster.Snapshot
-	conf *kueueconf.Config
+	snap   *cluster.Snapshot
+	conf   *kueueconf.Config
+	engine *admission.Engine
 }
 
-// New returns an Explainer. Both arguments are only read.
-func New(snap *cluster.Snapshot, conf *kueueconf.Config) *Explainer {
-	return &Explainer{snap: snap, conf: conf}
+// New returns an Explainer. The engine must know the charges to be explained. The arguments are only read.
+func New(snap *cluster.Snapshot, conf *kueueconf.Config, engine *admission.Engine) *Explainer {
+	return &Explainer{snap: snap, conf: conf, engine: engine}
 }
 
 // Explain explains one workload. It never fails: what is not known is said to be unknown.
 func (e *Explainer) Explain(c *charge.Charge) *Explanation {
-	x := &Explanation{Charge: c, Reported: report(c)}
-	x.Predicted = Predicted{State: Unknown, Reason: "this release compares the charge with the queue's own quota; it does not run the scheduler's decision"}
+	x := &Explanation{Charge: c, Reported: report(c), Predicted: e.engine.Decide(c), Position: e.engine.Position(c)}
 	queue := e.queue(c.ClusterQueue)
 	if queue != nil {
 		x.Cohort = string(queue.Spec.CohortName)
 	}
-	x.Quota = compare(c, queue)
+	x.Quota = e.compare(c, queue)
+	x.Binding = e.binding(x)
+	x.Holders = e.holders(x)
+	x.PreemptedBy = e.preemptedBy(c)
+	x.Inconsistencies = append(inconsistencies(x), e.engine.Unaccounted(c.ClusterQueue)...)
+	e.agreement(x)
 	x.Steps = e.steps(x, queue)
-	x.Binding = binding(x, queue)
-	x.Inconsistencies = inconsistencies(x)
+	x.Remedies = e.remedies(x)
 	return x
 }

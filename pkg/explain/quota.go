@@ -9,8 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
 func (e *Explainer) queue(name string) *kueue.ClusterQueue {
@@ -20,9 +22,8 @@ func (e *Explainer) queue(name string) *kueue.ClusterQueue {
 	return cluster.As[*kueue.ClusterQueue](e.snap.Get(cluster.ClusterQueue, "", name))
 }
 
-// compare sets every resource requested against every flavor the queue has for it. Borrowing, lending
-// and preemption are left out: the lines say what the queue's own quota allows.
-func compare(c *charge.Charge, queue *kueue.ClusterQueue) []QuotaLine {
+// compare sets every resource requested against every flavor the queue has for it.
+func (e *Explainer) compare(c *charge.Charge, queue *kueue.ClusterQueue) []QuotaLine {
 	if queue == nil {
 		return nil
 	}
@@ -30,7 +31,7 @@ func compare(c *charge.Charge, queue *kueue.ClusterQueue) []QuotaLine {
 	var out []QuotaLine
 	for _, name := range slices.Sorted(maps.Keys(c.Total)) {
 		request := c.Total[name]
-		lines, covered := flavorLines(queue, name, request, held)
+		lines, covered := e.flavorLines(queue, name, request, held)
 		if !covered && request != 0 {
 			lines = []QuotaLine{{Resource: name, Requested: request}}
 		}
@@ -60,7 +61,7 @@ func reservations(c *charge.Charge) map[flavorResource]int64 {
 	return out
 }
 
-func flavorLines(queue *kueue.ClusterQueue, name corev1.ResourceName, request int64, held map[flavorResource]int64) (out []QuotaLine, covered bool) {
+func (e *Explainer) flavorLines(queue *kueue.ClusterQueue, name corev1.ResourceName, request int64, held map[flavorResource]int64) (out []QuotaLine, covered bool) {
 	for _, group := range queue.Spec.ResourceGroups {
 		if !slices.Contains(group.CoveredResources, name) {
 			continue
@@ -82,7 +83,7 @@ func flavorLines(queue *kueue.ClusterQueue, name corev1.ResourceName, request in
 				if holds {
 					line.Holds, line.Requested = true, own
 				}
-				out = append(out, fill(line, queue))
+				out = append(out, e.fill(line, queue))
 			}
 		}
 	}
@@ -97,13 +98,23 @@ func limit(name corev1.ResourceName, q *resource.Quantity) *int64 {
 	return &v
 }
 
-// fill completes a line with what the queue reports as reserved. A queue without any status reports nothing.
-func fill(line QuotaLine, queue *kueue.ClusterQueue) QuotaLine {
+// fill completes a line with what is used: by the Workloads in the input, or as the queue reports it where they are not
+// there, or not all. A queue without any status reports nothing.
+func (e *Explainer) fill(line QuotaLine, queue *kueue.ClusterQueue) QuotaLine {
 	line.Used, line.UsedKnown = usage(queue, line)
+	fr := quota.FlavorResource{Flavor: line.Flavor, Resource: line.Resource}
+	// A report above what the Workloads hold tells of Workloads that are not in the input.
+	if node := e.engine.Node(queue.Name); node != nil && !node.Cyclic && e.snap.Coverage.Has(cluster.Workload) && line.Used <= int64(node.Used(fr)) {
+		line.Live, line.UsedKnown = true, true
+		line.Used, line.Available, line.Maximum = int64(node.Used(fr)), node.Available(fr), node.PotentialAvailable(fr)
+	}
 	base := line.Nominal
 	if line.UsedKnown {
 		line.Free = max(0, charge.Subtract(line.Nominal, line.Used))
 		base = line.Free
+	}
+	if line.Live {
+		base = int64(line.Available)
 	}
 	if !line.Holds {
 		line.Short = max(0, charge.Subtract(line.Requested, base))
@@ -128,26 +139,36 @@ func usage(queue *kueue.ClusterQueue, line QuotaLine) (used int64, known bool) {
 	return 0, false
 }
 
-// binding are the lines that alone keep the workload out: the queue can borrow from nobody, and the
-// resource has one flavor only.
-func binding(x *Explanation, queue *kueue.ClusterQueue) []QuotaLine {
-	if queue == nil || queue.Spec.CohortName != "" || x.Charge.Verdict != charge.Charged || partial(x.Charge) {
+// binding lists the quota that is too small in each flavor tried, in the order it was tried.
+func (e *Explainer) binding(x *Explanation) []Constraint {
+	if x.Predicted.State != Pending && x.Predicted.State != Preempts {
 		return nil
 	}
-	flavors := map[corev1.ResourceName]int{}
-	for _, l := range x.Quota {
-		flavors[l.Resource]++
+	node := e.engine.Node(x.Charge.ClusterQueue)
+	if node == nil {
+		return nil
 	}
-	var out []QuotaLine
-	for _, l := range x.Quota {
-		if l.Flavor != "" && l.Short > 0 && flavors[l.Resource] == 1 {
-			out = append(out, l)
+	var out []Constraint
+	for _, at := range x.Predicted.Attempts {
+		for _, l := range at.Lines {
+			if l.Short > 0 {
+				out = append(out, Constraint{PodSet: at.PodSet, Line: l, Used: node.Used(l.FlavorResource), Nominal: node.Limits(l.FlavorResource).Nominal, Chosen: at.Chosen})
+			}
 		}
 	}
 	return out
 }
 
-// partial tells that Kueue may admit the workload with fewer pods.
-func partial(c *charge.Charge) bool {
-	return c.Workload != nil && slices.ContainsFunc(c.Workload.PodSets, func(p workloadPodSet) bool { return p.MinCount != nil })
+// holders lists who holds what is short. Quota beyond the maximum is nobody's: no one can give it back.
+func (e *Explainer) holders(x *Explanation) []admission.Holder {
+	var out []admission.Holder
+	seen := map[quota.FlavorResource]bool{}
+	for _, b := range x.Binding {
+		if b.Over || seen[b.FlavorResource] {
+			continue
+		}
+		seen[b.FlavorResource] = true
+		out = append(out, e.engine.Holders(x.Charge, b.FlavorResource)...)
+	}
+	return out
 }

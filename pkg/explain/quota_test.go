@@ -2,14 +2,17 @@ package explain
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -78,27 +81,25 @@ func explained(t *testing.T, queue string, total charge.Amounts) *Explanation {
 	if err != nil || len(snap.Problems) > 0 {
 		t.Fatal(err, snap.Problems)
 	}
-	w := &workload.Workload{Namespace: "team-a", Name: "w", Queue: "lq", State: workload.Managed, Index: -1}
-	return New(snap, &kueueconf.Config{}).Explain(&charge.Charge{Workload: w, ClusterQueue: queue, Verdict: charge.Charged, Total: total})
-}
-
-func quotaStep(x *Explanation) Step {
-	for _, s := range x.Steps {
-		if s.Check == CheckQuota {
-			return s
-		}
+	conf, err := kueueconf.Resolve(snap, kueueconf.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	return Step{}
+	w := &workload.Workload{Namespace: "team-a", Name: "w", Queue: "lq", State: workload.Managed, Active: true, Index: -1, PodSets: []workload.PodSet{{Name: "main", Count: 1}}}
+	c := &charge.Charge{
+		Workload: w, ClusterQueue: queue, Verdict: charge.Charged, Total: total,
+		PodSets: []charge.PodSet{{Name: "main", Count: 1, Totals: total, Spec: &corev1.PodSpec{}}},
+	}
+	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
+	return New(snap, conf, admission.New(engine, []*charge.Charge{c})).Explain(c)
 }
 
-func TestQuotaIsComparedAndNothingMoreIsClaimed(t *testing.T) {
+func TestWithoutWorkloadsQuotaIsAsTheQueueReportsItAndNothingIsDecided(t *testing.T) {
 	limit := 8 * gi
 	cases := map[string]struct {
-		queue      string
-		total      charge.Amounts
-		want       []QuotaLine
-		wantResult Result
-		wantBound  int
+		queue string
+		total charge.Amounts
+		want  []QuotaLine
 	}{
 		"fits a queue of its own": {
 			queue: "alone", total: charge.Amounts{"cpu": 500, "gpu.memory": 10 * gi},
@@ -106,49 +107,28 @@ func TestQuotaIsComparedAndNothingMoreIsClaimed(t *testing.T) {
 				{Resource: "cpu", Flavor: "a100", Requested: 500, Nominal: 40000, Used: 39500, UsedKnown: true, Free: 500},
 				{Resource: "gpu.memory", Flavor: "a100", Requested: 10 * gi, Nominal: 80 * gi, Used: 70 * gi, UsedKnown: true, Free: 10 * gi},
 			},
-			wantResult: Pass,
 		},
-		"one resource short in a queue of its own binds": {
-			queue: "alone", total: charge.Amounts{"cpu": 1000, "gpu.memory": 1},
-			want: []QuotaLine{
-				{Resource: "cpu", Flavor: "a100", Requested: 1000, Nominal: 40000, Used: 39500, UsedKnown: true, Free: 500, Short: 500},
-				{Resource: "gpu.memory", Flavor: "a100", Requested: 1, Nominal: 80 * gi, Used: 70 * gi, UsedKnown: true, Free: 10 * gi},
-			},
-			wantResult: Fail, wantBound: 1,
-		},
-		"short in a cohort is not known to bind": {
+		"short in a cohort": {
 			queue: "shares", total: charge.Amounts{"gpu.memory": 20 * gi},
 			want: []QuotaLine{
 				{Resource: "gpu.memory", Flavor: "a100", Requested: 20 * gi, Nominal: 80 * gi, Used: 70 * gi, UsedKnown: true, Free: 10 * gi, Short: 10 * gi, BorrowingLimit: &limit},
 			},
-			wantResult: Unclear,
-		},
-		"nominal quota in a cohort may be lent out": {
-			queue: "shares", total: charge.Amounts{"gpu.memory": gi},
-			want: []QuotaLine{
-				{Resource: "gpu.memory", Flavor: "a100", Requested: gi, Nominal: 80 * gi, Used: 70 * gi, UsedKnown: true, Free: 10 * gi, BorrowingLimit: &limit},
-			},
-			wantResult: Unclear,
 		},
 		"usage that is not in the input stays unknown": {
 			queue: "unread", total: charge.Amounts{"gpu.memory": gi},
-			want:       []QuotaLine{{Resource: "gpu.memory", Flavor: "a100", Requested: gi, Nominal: 80 * gi}},
-			wantResult: Unclear,
+			want: []QuotaLine{{Resource: "gpu.memory", Flavor: "a100", Requested: gi, Nominal: 80 * gi}},
 		},
 		"more than the nominal quota is short whatever is used": {
 			queue: "unread", total: charge.Amounts{"gpu.memory": 100 * gi},
-			want:       []QuotaLine{{Resource: "gpu.memory", Flavor: "a100", Requested: 100 * gi, Nominal: 80 * gi, Short: 20 * gi}},
-			wantResult: Fail, wantBound: 1,
+			want: []QuotaLine{{Resource: "gpu.memory", Flavor: "a100", Requested: 100 * gi, Nominal: 80 * gi, Short: 20 * gi}},
 		},
 		"a resource the queue does not cover": {
 			queue: "unread", total: charge.Amounts{"nvidia.com/gpu": 1},
-			want:       []QuotaLine{{Resource: "nvidia.com/gpu", Requested: 1}},
-			wantResult: Fail,
+			want: []QuotaLine{{Resource: "nvidia.com/gpu", Requested: 1}},
 		},
 		"nothing of a resource the queue does not cover is left out": {
 			queue: "unread", total: charge.Amounts{"nvidia.com/gpu": 0, "gpu.memory": gi},
-			want:       []QuotaLine{{Resource: "gpu.memory", Flavor: "a100", Requested: gi, Nominal: 80 * gi}},
-			wantResult: Unclear,
+			want: []QuotaLine{{Resource: "gpu.memory", Flavor: "a100", Requested: gi, Nominal: 80 * gi}},
 		},
 	}
 	for name, tc := range cases {
@@ -157,14 +137,8 @@ func TestQuotaIsComparedAndNothingMoreIsClaimed(t *testing.T) {
 			if diff := cmp.Diff(tc.want, x.Quota); diff != "" {
 				t.Errorf("quota (-want +got):\n%s", diff)
 			}
-			if got := quotaStep(x).Result; got != tc.wantResult {
-				t.Errorf("step %s, want %s (%s)", got, tc.wantResult, quotaStep(x).Detail)
-			}
-			if len(x.Binding) != tc.wantBound {
-				t.Errorf("%d binding constraints, want %d: %v", len(x.Binding), tc.wantBound, x.Binding)
-			}
-			if x.Predicted.State != Unknown {
-				t.Errorf("predicted %s, but nothing is predicted yet", x.Predicted.State)
+			if x.Predicted.State != Unknown || !slices.Contains(x.Predicted.Missing, "Workload") {
+				t.Errorf("predicted %s, missing %v: without Workloads nobody knows what is in use", x.Predicted.State, x.Predicted.Missing)
 			}
 		})
 	}

@@ -2,20 +2,19 @@ package explain
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
-
-type workloadPodSet = workload.PodSet
 
 // steps walks the way to admission in Kueue's order. It goes on after a failed step: each is a fact of its own.
 func (e *Explainer) steps(x *Explanation, queue *kueue.ClusterQueue) []Step {
@@ -28,8 +27,9 @@ func (e *Explainer) steps(x *Explanation, queue *kueue.ClusterQueue) []Step {
 		return out
 	}
 	out = append(out, e.localQueue(c.Workload), e.clusterQueue(c, queue), charged(c))
-	if queue != nil && len(x.Quota) > 0 && c.Verdict == charge.Charged {
-		out = append(out, e.quota(x, queue))
+	out = append(out, admitted(x))
+	if p := x.Position; p != nil {
+		out = append(out, placed(p))
 	}
 	return append(out, reportedStep(x.Reported, c))
 }
@@ -144,76 +144,55 @@ func charged(c *charge.Charge) Step {
 	return s
 }
 
-// quota says what the queue's own nominal quota allows, and no more than that.
-func (e *Explainer) quota(x *Explanation, queue *kueue.ClusterQueue) Step {
-	s := Step{Check: CheckQuota, Result: Pass}
-	if holds := slices.ContainsFunc(x.Quota, func(l QuotaLine) bool { return l.Holds }); holds {
-		s.Result, s.Detail = Info, "it holds quota"
-		return s
-	}
-	if name, uncovered := e.uncovered(x); uncovered {
-		s.Result, s.Detail = Fail, fmt.Sprintf("no resource group of ClusterQueue %s covers %s", queue.Name, name)
-		return s
-	}
-	short, unknown, several := shortages(x)
+// decisionResults maps what would be decided to the result of the step.
+var decisionResults = map[State]Result{
+	Admitted: Pass, QuotaReserved: Pass, Preempts: Info, Pending: Fail, Inadmissible: Fail,
+	Evicted: Info, Finished: Info, Deactivated: Fail, None: Info, Unknown: Unclear,
+}
+
+// admitted says what the next scheduling attempt would decide, or what was decided for a workload that holds quota.
+func admitted(x *Explanation) Step {
+	d := x.Predicted
+	s := Step{Check: CheckAdmission, Result: decisionResults[d.State], Detail: d.Why}
 	switch {
-	case len(short) == 0 && unknown:
-		s.Result, s.Detail = Unclear, "the request is within the nominal quota; what is used of it is not in the input"
-	case len(short) == 0 && several:
-		s.Result, s.Detail = Unclear, "each resource fits a flavor's free nominal quota; whether one flavor serves a whole pod set is not evaluated"
-	case len(short) == 0 && queue.Spec.CohortName != "":
-		s.Result = Unclear
-		s.Detail = fmt.Sprintf("the request is within the queue's own free nominal quota; whether other queues of cohort %s have borrowed it is not evaluated", queue.Spec.CohortName)
-	case len(short) == 0:
-		s.Detail = "the request fits the free nominal quota; taints, labels, topology and the order of the queue are not evaluated"
-	case queue.Spec.CohortName != "":
-		s.Result = Unclear
-		s.Detail = fmt.Sprintf("the queue's own free quota is too small for %s; borrowing from cohort %s is not evaluated", strings.Join(short, ", "), queue.Spec.CohortName)
-	case partial(x.Charge):
-		s.Result, s.Detail = Unclear, fmt.Sprintf("the free quota is too small for %s; admission with fewer pods is not evaluated", strings.Join(short, ", "))
-	default:
-		s.Result, s.Detail = Fail, fmt.Sprintf("the free quota is too small for %s, and the queue is in no cohort it could borrow from", strings.Join(short, ", "))
+	case x.Charge.Published != nil && d.PodSets != nil:
+		s.Detail = "it holds quota: " + flavorsOf(d.PodSets)
+	case d.State == Admitted:
+		s.Detail = "it fits: " + flavorsOf(d.PodSets)
+	case d.State == QuotaReserved:
+		s.Detail = "it fits, and waits for admission checks then: " + flavorsOf(d.PodSets)
+	case d.State == Preempts:
+		s.Detail = fmt.Sprintf("it fits once %d workload(s) are preempted: %s", len(d.Targets), flavorsOf(d.PodSets))
+	case d.State == Unknown && len(d.Missing) > 0:
+		s.Detail = "not in the input: " + strings.Join(d.Missing, ", ")
+	case s.Detail == "":
+		s.Detail = d.Message
 	}
 	return s
 }
 
-// shortages names the resources that no flavor of the queue has enough free quota for.
-func shortages(x *Explanation) (short []string, unknown, several bool) {
-	best := map[corev1.ResourceName]int64{}
-	var order []corev1.ResourceName
-	for _, l := range x.Quota {
-		if l.Flavor == "" {
-			continue
+func flavorsOf(sets []admission.PodSet) string {
+	var out []string
+	for _, ps := range sets {
+		of := map[string]bool{}
+		for _, f := range ps.Flavors {
+			of[f] = true
 		}
-		least, seen := best[l.Resource]
-		if !seen {
-			order = append(order, l.Resource)
-		}
-		several = several || seen
-		if !seen || l.Short < least {
-			best[l.Resource] = l.Short
-		}
-		unknown = unknown || !l.UsedKnown
+		out = append(out, fmt.Sprintf("pod set %s × %d in %s", ps.Name, ps.Count, strings.Join(slices.Sorted(maps.Keys(of)), ", ")))
 	}
-	for _, name := range order {
-		if best[name] > 0 {
-			short = append(short, string(name))
-		}
-	}
-	return short, unknown, several
+	return strings.Join(out, "; ")
 }
 
-// uncovered names the first resource the queue has no quota for, unless this Kueue is told to ignore such resources.
-func (e *Explainer) uncovered(x *Explanation) (corev1.ResourceName, bool) {
-	if e.conf != nil && e.conf.Configuration != nil && e.conf.IgnoresUndeclared() {
-		return "", false
+// placed tells the place in the queue, and whether it matters.
+func placed(p *admission.Position) Step {
+	s := Step{Check: "position", Result: Info, Detail: fmt.Sprintf("%d of those that wait in the ClusterQueue, %d in its LocalQueue", p.ClusterQueue, p.LocalQueue)}
+	if p.Strict && p.ClusterQueue > 1 {
+		s.Detail += "; the queue is StrictFIFO: it waits for those before it, whatever is free"
 	}
-	for _, l := range x.Quota {
-		if l.Flavor == "" {
-			return l.Resource, true
-		}
+	if !p.Certain {
+		s.Result, s.Detail = Unclear, s.Detail+"; "+p.Why
 	}
-	return "", false
+	return s
 }
 
 func reportedStep(r Reported, c *charge.Charge) Step {

@@ -31,6 +31,10 @@ func (d *Explanations) explanation(s *Screen, x *explain.Explanation) {
 	d.problems(s, x.Charge)
 	d.charge(s, x.Charge)
 	d.quota(s, x)
+	d.flavors(s, x)
+	d.holders(s, x)
+	d.position(s, x)
+	d.remedies(s, x)
 	d.reported(s, x)
 	if s.Wide {
 		d.steps(s, x)
@@ -59,14 +63,7 @@ func (d *Explanations) head(s *Screen, x *explain.Explanation) {
 	if !waits {
 		return
 	}
-	for _, l := range x.Binding {
-		free := "the nominal quota is " + d.units.Format(l.Resource, l.Nominal)
-		if l.UsedKnown {
-			free = "only " + d.units.Format(l.Resource, l.Free) + " is free"
-		}
-		s.paragraph("", fmt.Sprintf("%s: needs %s, %s in flavor %s — %s short.", l.Resource,
-			d.units.Format(l.Resource, l.Requested), free, l.Flavor, d.units.Format(l.Resource, l.Short)))
-	}
+	d.binds(s, x)
 	if leadsWithReport(x) {
 		for _, m := range x.Reported.Meaning {
 			s.paragraph("", "Kueue found: "+m)
@@ -77,7 +74,7 @@ func (d *Explanations) head(s *Screen, x *explain.Explanation) {
 // leadsWithReport tells that what Kueue last reported is the best answer to why the workload waits: there
 // is no constraint that is certain from the objects.
 func leadsWithReport(x *explain.Explanation) bool {
-	return x.Reported.State == explain.Pending && len(x.Binding) == 0 && x.Charge.Verdict == charge.Charged
+	return x.Reported.State == explain.Pending && x.Predicted.State == explain.Unknown && x.Charge.Verdict == charge.Charged
 }
 
 // problems says what is wrong, with the fields that show it.
@@ -225,70 +222,6 @@ func (d *Explanations) podSet(s *Screen, ps charge.PodSet) {
 	g.draw(s)
 }
 
-func (d *Explanations) quota(s *Screen, x *explain.Explanation) {
-	if len(x.Quota) == 0 || x.Charge.Verdict != charge.Charged {
-		return
-	}
-	s.line()
-	in := "ClusterQueue " + clean(x.Charge.ClusterQueue)
-	if x.Cohort != "" {
-		in += " · cohort " + clean(x.Cohort)
-	}
-	s.line(s.paint(heading, "QUOTA"), "   ", s.paint(faint, in))
-	g := grid{indent: 4, below: 6, titles: []string{"RESOURCE", "FLAVOR", "REQUEST", "USED", "NOMINAL", "FREE", ""}, right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true}}
-	borrows := slices.ContainsFunc(x.Quota, func(l explain.QuotaLine) bool { return l.BorrowingLimit != nil })
-	if borrows {
-		g.titles = slices.Insert(g.titles, 6, "BORROW LIMIT")
-	}
-	lines := slices.Clone(x.Quota)
-	slices.SortStableFunc(lines, func(a, b explain.QuotaLine) int { return compareResources(a.Resource, b.Resource) })
-	for _, l := range lines {
-		q := newQuotaLine(l, d.units)
-		r := row{
-			cells: []cell{plainCell(q.Resource), dash(q.Flavor), {text: q.Requested}, unknownIfEmpty(q.Used), unknownIfEmpty(q.Nominal), unknownIfEmpty(q.Free)},
-			tail:  quotaMark(l, q, x.Cohort),
-		}
-		if borrows {
-			r.cells = append(r.cells, dash(q.BorrowingLimit))
-		}
-		g.add(r)
-	}
-	g.draw(s)
-	for _, step := range x.Steps {
-		if step.Check == explain.CheckQuota && (step.Result == explain.Fail || step.Result == explain.Unclear) {
-			s.paragraph("    ", step.Detail)
-		}
-	}
-}
-
-func unknownIfEmpty(text string) cell {
-	if text == "" {
-		return cell{"?", faint}
-	}
-	return cell{text: text}
-}
-
-// quotaMark says whether the queue's own quota suffices, and nothing about what it may borrow.
-func quotaMark(l explain.QuotaLine, q QuotaLine, cohort string) flow {
-	mark := func(r role, text string) flow { return flow{pieces: []string{text}, role: r} }
-	switch {
-	case l.Flavor == "":
-		return mark(bad, "✗ not covered by the queue")
-	case l.Holds:
-		return mark(good, "✓ holds it")
-	case l.Short > 0 && cohort != "":
-		return mark(waiting, "? short by "+q.Short+" unless it borrows")
-	case l.Short > 0:
-		return mark(bad, "✗ short by "+q.Short)
-	case !l.UsedKnown:
-		return mark(faint, "? usage not in the input")
-	}
-	if cohort != "" {
-		return mark(normal, "• within nominal")
-	}
-	return mark(good, "✓")
-}
-
 // reported quotes Kueue and puts it into plain words.
 func (d *Explanations) reported(s *Screen, x *explain.Explanation) {
 	r := x.Reported
@@ -302,6 +235,9 @@ func (d *Explanations) reported(s *Screen, x *explain.Explanation) {
 			text += ": " + r.Message
 		}
 		s.paragraph(s.paint(heading, "Kueue says")+"  ", text)
+		if x.Agrees != nil && *x.Agrees && len(x.Inconsistencies) == 0 {
+			s.line("            ", s.paint(good, "✓"), " agrees with the objects now")
+		}
 	}
 	for i, m := range r.Meaning {
 		if leadsWithReport(x) {

@@ -18,18 +18,20 @@ type Explanation struct {
 	Charge       Charge       `json:"charge"`
 	Reported     Reported     `json:"reported"`
 	Predicted    Predicted    `json:"predicted"`
-	// Agrees tells whether Reported and Predicted say the same; null when nothing is predicted.
+	// Agrees tells whether Reported is what is predicted, or was right before later reservations (then Inconsistencies
+	// say so); null when one of the two is missing.
 	Agrees *bool `json:"agrees" jsonschema:"nullable"`
 	// QueuePosition is null when the workload does not wait or its place is not known.
 	QueuePosition *QueuePosition `json:"queuePosition" jsonschema:"nullable"`
 	Steps         []Step         `json:"steps"`
 	// Binding are the constraints that keep the workload waiting.
 	Binding []Constraint `json:"binding"`
-	// Quota compares every requested resource with the queue's own nominal quota, flavor by flavor.
-	Quota       []QuotaLine `json:"quota"`
-	Holders     []Holder    `json:"holders"`
-	PreemptedBy []Evidence  `json:"preemptedBy"`
-	Remedies    []Remedy    `json:"remedies"`
+	// Quota compares every requested resource with the queue's quota, flavor by flavor.
+	Quota   []QuotaLine `json:"quota"`
+	Holders []Holder    `json:"holders"`
+	// PreemptedBy tells who took its quota.
+	PreemptedBy []PreemptedBy `json:"preemptedBy"`
+	Remedies    []Remedy      `json:"remedies"`
 	// Inconsistencies are places where the objects contradict each other or what Kueue reported.
 	Inconsistencies []string `json:"inconsistencies,omitempty"`
 }
@@ -49,13 +51,42 @@ type Reported struct {
 
 // Predicted is what the next scheduling attempt of the workload would decide.
 type Predicted struct {
-	State            string          `json:"state" jsonschema:"enum=Admitted,enum=QuotaReserved,enum=Preempts,enum=Pending,enum=Inadmissible,enum=Unknown"`
-	Reason           string          `json:"reason"`
-	Message          string          `json:"message"`
+	State  string `json:"state" jsonschema:"enum=Admitted,enum=QuotaReserved,enum=Preempts,enum=Pending,enum=Inadmissible,enum=Evicted,enum=Finished,enum=Deactivated,enum=None,enum=Unknown"`
+	Reason string `json:"reason"`
+	// Message is what Kueue would write; "" when it would write nothing.
+	Message string `json:"message"`
+	// PossibleMessages lists every text the condition may hold where that is left to chance, Message included. For a
+	// workload that is parked it includes the text of the earlier attempt, which stays until the next one.
 	PossibleMessages []string        `json:"possibleMessages"`
 	PodSets          []PodSetFlavors `json:"podSets"`
 	Borrows          bool            `json:"borrows"`
 	Preempts         []Preemption    `json:"preempts"`
+	// Attempts are the flavors tried, in order.
+	Attempts []FlavorAttempt `json:"attempts,omitempty"`
+	// Why says in a sentence what the message does not; Missing lists the kinds an Unknown state lacks.
+	Why     string   `json:"why,omitempty"`
+	Missing []string `json:"missing,omitempty"`
+}
+
+// FlavorAttempt is one flavor tried for one pod set.
+type FlavorAttempt struct {
+	PodSet string `json:"podSet"`
+	Flavor string `json:"flavor"`
+	// Mode is how it would serve: Fit, Preempt (others would have to give way) or NoFit.
+	Mode    string   `json:"mode" jsonschema:"enum=Fit,enum=Preempt,enum=DeferredFit,enum=NoFit"`
+	Borrows bool     `json:"borrows"`
+	Chosen  bool     `json:"chosen"`
+	Reasons []string `json:"reasons"`
+}
+
+// PreemptedBy is the workload that took another one's quota.
+type PreemptedBy struct {
+	Reason string `json:"reason"`
+	// Workload is null when it is not in the input; UID is then all that is known of it.
+	Workload *cluster.Ref `json:"workload" jsonschema:"nullable"`
+	UID      string       `json:"uid,omitempty"`
+	Note     string       `json:"note,omitempty"`
+	Evidence []Evidence   `json:"evidence"`
 }
 
 // PodSetFlavors is the assignment of one pod set.
@@ -106,11 +137,15 @@ type QuotaLine struct {
 	Flavor    string `json:"flavor"`
 	Requested string `json:"requested"`
 	Nominal   string `json:"nominal"`
-	// Used is what the queue reports as reserved, this workload included; empty when it reports nothing.
+	// Used is what is reserved, this workload included; empty when that is not known.
 	Used string `json:"used"`
 	// Free is what is left of the nominal quota; empty when Used is.
 	Free string `json:"free"`
-	// Short is what is lacking of the queue's own quota; "0" when it suffices, empty when that is not known.
+	// Available is what the queue could take now, borrowing included, and Maximum the most it could ever take; empty when
+	// the Workloads that hold quota are not in the input.
+	Available string `json:"available,omitempty"`
+	Maximum   string `json:"maximum,omitempty"`
+	// Short is what is lacking; "0" when nothing is, empty when that is not known.
 	Short          string `json:"short"`
 	BorrowingLimit string `json:"borrowingLimit,omitempty"`
 	LendingLimit   string `json:"lendingLimit,omitempty"`
@@ -125,6 +160,10 @@ type Holder struct {
 	Quantity     string      `json:"quantity"`
 	Priority     int32       `json:"priority"`
 	Preemptible  bool        `json:"preemptible"`
+	// WhyNot says what keeps it from being preempted.
+	WhyNot string `json:"whyNot,omitempty"`
+	// Since is when its quota was reserved, in RFC 3339.
+	Since string `json:"since,omitempty"`
 }
 
 // Remedy is a change after which the workload would be admitted.

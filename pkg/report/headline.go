@@ -54,10 +54,14 @@ func headline(x *explain.Explanation, now time.Time) verdict {
 		return verdict{"", "UNKNOWN", faint, " — its charge cannot be told from this input" + reportedAs(x, now)}
 	}
 	if x.Reported.State == explain.None {
-		return expected(c)
+		return expected(x)
 	}
 	shown := stateLooks[x.Reported.State]
-	v := verdict{"is", shown.word, shown.role, inQueue(c, age(x.Reported.Since, now, shown.since))}
+	extra := age(x.Reported.Since, now, shown.since)
+	if p := x.Position; p != nil && p.Certain {
+		extra = strings.TrimSuffix(fmt.Sprintf("position %d, %s", p.ClusterQueue, extra), ", ")
+	}
+	v := verdict{"is", shown.word, shown.role, inQueue(c, extra)}
 	if c.Verdict == charge.Inadmissible && (x.Reported.State == explain.Pending || x.Reported.State == explain.Inadmissible) {
 		v.word, v.role = "INADMISSIBLE", bad
 		v.rest += retried(c)
@@ -65,12 +69,42 @@ func headline(x *explain.Explanation, now time.Time) verdict {
 	return v
 }
 
+// expectedLooks are the words for what the next scheduling attempt would decide.
+var expectedLooks = map[explain.State]verdict{
+	explain.Admitted:      {"would be", "ADMITTED", good, ""},
+	explain.QuotaReserved: {"would get its quota", "RESERVED", good, " and wait for admission checks"},
+	explain.Preempts:      {"would be", "ADMITTED AFTER PREEMPTION", waiting, ""},
+	explain.Pending:       {"would be", "PENDING", waiting, ""},
+	explain.Inadmissible:  {"would be", "INADMISSIBLE", bad, ""},
+	explain.Deactivated:   {"is", "DEACTIVATED", bad, ""},
+}
+
 // expected is the first line for a job that has no Workload yet.
-func expected(c *charge.Charge) verdict {
+func expected(x *explain.Explanation) verdict {
+	c := x.Charge
 	if c.Verdict == charge.Inadmissible {
 		return verdict{"would be", "INADMISSIBLE", bad, inQueue(c, "") + retried(c)}
 	}
-	return verdict{"would be", "CHARGED", normal, inQueue(c, "") + " as follows; the input holds no Workload for it"}
+	v, ok := expectedLooks[x.Predicted.State]
+	if !ok {
+		return verdict{"would be", "CHARGED", normal, inQueue(c, "") + " as follows; whether it is admitted cannot be told" + lacking(x)}
+	}
+	extra := ""
+	if p := x.Position; p != nil && p.Certain {
+		extra = fmt.Sprintf("position %d", p.ClusterQueue)
+	}
+	v.rest = inQueue(c, extra) + v.rest
+	if x.Predicted.Borrows && (x.Predicted.State == explain.Admitted || x.Predicted.State == explain.Preempts) {
+		v.rest += ", by borrowing from its cohort"
+	}
+	return v
+}
+
+func lacking(x *explain.Explanation) string {
+	if len(x.Predicted.Missing) == 0 {
+		return ""
+	}
+	return " (not in the input: " + strings.Join(x.Predicted.Missing, ", ") + ")"
 }
 
 func retried(c *charge.Charge) string {

@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
 // pending is a workload that waits: short in one resource, in a queue without cohort.
@@ -17,7 +19,13 @@ func pending() *explain.Explanation {
 	short := explain.QuotaLine{
 		Resource: "gpu.memory", Flavor: "default-flavor", Requested: 3 * 4864 * mi, Nominal: 800 * gi,
 		Used: 800*gi - 8960*mi, UsedKnown: true, Free: 8960 * mi, Short: 5632 * mi,
+		Live: true, Available: quota.Amount(8960 * mi), Maximum: quota.Amount(800 * gi),
 	}
+	line := admission.Line{
+		FlavorResource: quota.FlavorResource{Flavor: "default-flavor", Resource: "gpu.memory"}, Requested: quota.Amount(3 * 4864 * mi),
+		Available: short.Available, Maximum: short.Maximum, Short: quota.Amount(short.Short),
+	}
+	agrees := true
 	return &explain.Explanation{
 		Charge: waits(train()),
 		Reported: explain.Reported{
@@ -25,21 +33,38 @@ func pending() *explain.Explanation {
 			Message: "couldn't assign flavors to pod set main: insufficient unused quota for gpu.memory in flavor default-flavor, 5632Mi more needed",
 			Meaning: []string{"gpu.memory: flavor default-flavor was short by 5632Mi"},
 		},
-		Predicted: explain.Predicted{State: explain.Unknown, Reason: "not computed"},
+		Predicted: &admission.Decision{
+			State: explain.Pending, Reason: "Pending", Message: "couldn't assign flavors to pod set main: insufficient unused quota for gpu.memory in flavor default-flavor, 5632Mi more needed",
+			Attempts: []admission.Attempt{
+				{PodSet: "main", Flavor: "spot", Reasons: []string{"untolerated taint {spot yes NoSchedule <nil>} in flavor spot"}},
+				{PodSet: "main", Flavor: "default-flavor", Mode: admission.NeedsPreemption, NoCandidates: true, Chosen: true, Lines: []admission.Line{line},
+					Reasons: []string{"insufficient unused quota for gpu.memory in flavor default-flavor, 5632Mi more needed"}},
+			},
+		},
+		Agrees:   &agrees,
+		Position: &admission.Position{ClusterQueue: 2, LocalQueue: 1, Certain: true, Ahead: []*charge.Charge{group()}},
 		Quota: []explain.QuotaLine{
-			{Resource: "cpu", Flavor: "default-flavor", Requested: 3000, Nominal: 40000, Used: 12000, UsedKnown: true, Free: 28000},
+			{Resource: "cpu", Flavor: "default-flavor", Requested: 3000, Nominal: 40000, Used: 12000, UsedKnown: true, Free: 28000, Live: true, Available: 28000, Maximum: 40000},
 			short,
 		},
-		Binding: []explain.QuotaLine{short},
+		Binding: []explain.Constraint{{PodSet: "main", Line: line, Used: quota.Amount(short.Used), Nominal: quota.Amount(short.Nominal), Chosen: true}},
+		Holders: []admission.Holder{
+			{Charge: group(), ClusterQueue: "cluster-queue", FlavorResource: line.FlavorResource, Quantity: quota.Amount(400 * gi), Since: noon.Add(-3 * time.Hour), WhyNot: "withinClusterQueue is Never"},
+			{Charge: train(), ClusterQueue: "cluster-queue", FlavorResource: line.FlavorResource, Quantity: quota.Amount(40320 * mi), Priority: -100, Since: noon.Add(-48 * time.Hour), Preemptible: true},
+		},
+		Remedies: []explain.Remedy{
+			{Action: "wait for team-a/notebook-7 to finish", Effect: "frees 40320Mi of gpu.memory"},
+			{Action: "raise the nominalQuota of gpu.memory in flavor default-flavor of ClusterQueue cluster-queue from 800Gi to 824832Mi", Patch: "kubectl patch clusterqueue cluster-queue --type=json -p '[]'"},
+		},
 		Steps: []explain.Step{
 			{Check: "managed", Result: explain.Pass, Detail: "Kueue manages it"},
-			{Check: explain.CheckQuota, Result: explain.Fail, Detail: "the free quota is too small for gpu.memory, and the queue is in no cohort it could borrow from"},
+			{Check: explain.CheckAdmission, Result: explain.Fail, Detail: "couldn't assign flavors to pod set main: insufficient unused quota for gpu.memory in flavor default-flavor, 5632Mi more needed"},
 		},
 	}
 }
 
 func of(c *charge.Charge) *explain.Explanation {
-	return &explain.Explanation{Charge: c, Reported: explain.Reported{State: explain.None}, Predicted: explain.Predicted{State: explain.Unknown}}
+	return &explain.Explanation{Charge: c, Reported: explain.Reported{State: explain.None}, Predicted: &admission.Decision{State: explain.Unknown, Missing: []string{"Workload"}}}
 }
 
 func TestScreens(t *testing.T) {
