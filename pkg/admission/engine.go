@@ -54,7 +54,7 @@ func (e *Engine) state(fresh bool) (*scheduler, map[*charge.Charge]*item) {
 		s.items = append(s.items, it)
 	}
 	if !fresh {
-		s.account()
+		s.account(e.snap)
 	}
 	slices.SortStableFunc(s.items, func(a, b *item) int { return a.seq - b.seq })
 	return s, items

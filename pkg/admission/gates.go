@@ -49,7 +49,9 @@ func (e *Engine) settled(s *scheduler, it *item, fresh bool) bool {
 
 func (s *scheduler) takeReservation(it *item, w *kueue.Workload) bool {
 	if !s.hold(it) {
-		return true // its queue is gone; so is what it held
+		it.state = Unknown // its queue is not there to count against
+		it.takeCondition(w)
+		return true
 	}
 	it.evicted = conditionTrue(w, kueue.WorkloadEvicted)
 	it.notReady = conditionTrue(w, kueue.WorkloadAdmitted) && !conditionTrue(w, kueue.WorkloadPodsReady)
@@ -121,9 +123,6 @@ func (e *Engine) refusal(s *scheduler, it *item) *Decision {
 		}
 		d := &Decision{State: Inadmissible, Reason: s.granular(reasonMisconfigured, reasonInadmissible), Message: p.KueueMessage, Why: p.Message}
 		d.Possible = slices.DeleteFunc(append(before, p.Possible...), func(m string) bool { return m == "" })
-		if d.Message == "" && len(d.Possible) > 0 {
-			d.Message = d.Possible[0]
-		}
 		switch {
 		case p.Code != charge.CodeQueueBlocked:
 		case strings.HasSuffix(p.KueueMessage, "is inactive"):

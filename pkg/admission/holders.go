@@ -163,3 +163,14 @@ func (e *Engine) Node(queue string) *quota.Node { return e.now().forest.Queue(qu
 
 // CohortNode is the same for a cohort.
 func (e *Engine) CohortNode(cohort string) *quota.Node { return e.now().forest.Cohort(cohort) }
+
+// NotReady lists the admitted workloads whose pods are not ready.
+func (e *Engine) NotReady() []*charge.Charge {
+	var out []*charge.Charge
+	for _, it := range e.now().items {
+		if it.held != nil && it.notReady {
+			out = append(out, it.charge)
+		}
+	}
+	return out
+}

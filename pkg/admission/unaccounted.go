@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
@@ -35,8 +37,31 @@ func (e *Engine) Unaccounted(queue string) []string {
 	return out
 }
 
+// removedUsage is what workloads held that were taken away on purpose, by queue.
+func removedUsage(snap *cluster.Snapshot) map[string]quota.Usage {
+	out := map[string]quota.Usage{}
+	for _, o := range snap.Removed {
+		w, ok := o.Typed.(*kueue.Workload)
+		if !ok || w.Status.Admission == nil {
+			continue
+		}
+		name := string(w.Status.Admission.ClusterQueue)
+		if out[name] == nil {
+			out[name] = quota.Usage{}
+		}
+		for _, a := range w.Status.Admission.PodSetAssignments {
+			for res, f := range a.Flavors {
+				fr := quota.FlavorResource{Flavor: string(f), Resource: res}
+				out[name][fr] = out[name][fr].Add(quota.Amount(charge.Units(res, a.ResourceUsage[res])))
+			}
+		}
+	}
+	return out
+}
+
 // account compares what queues report with what is held.
-func (s *scheduler) account() {
+func (s *scheduler) account(snap *cluster.Snapshot) {
+	removed := removedUsage(snap)
 	for _, name := range s.names {
 		q := s.queues[name]
 		if q.record.Laid {
@@ -46,7 +71,7 @@ func (s *scheduler) account() {
 		for _, f := range q.object.Status.FlavorsReservation {
 			for _, r := range f.Resources {
 				fr := quota.FlavorResource{Flavor: string(f.Name), Resource: r.Name}
-				if d := quota.Amount(charge.Units(r.Name, r.Total)).Sub(q.node.Used(fr)); d > 0 {
+				if d := quota.Amount(charge.Units(r.Name, r.Total)).Sub(q.node.Used(fr)).Sub(removed[name][fr]); d > 0 {
 					more[fr] = d
 				}
 			}

@@ -18,6 +18,9 @@ type Snapshot struct {
 	// Live tells that the snapshot was read from a cluster's API server.
 	Live bool
 
+	// Removed are objects that were taken away on purpose ([Snapshot.Apply]); what others report of them is out of date.
+	Removed []*Object
+
 	kinds map[schema.GroupKind]*kindIndex
 	uids  map[types.UID]*Object
 }

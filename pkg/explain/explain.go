@@ -137,6 +137,8 @@ type Explainer struct {
 	snap   *cluster.Snapshot
 	conf   *kueueconf.Config
 	engine *admission.Engine
+	// depth counts the changes made to get to this world, when remedies are tried in steps.
+	depth int
 }
 
 // New returns an Explainer. The engine must know the charges to be explained. The arguments are only read.

@@ -58,6 +58,7 @@ type Config struct {
 	// With any of them the manager does not start and decides nothing.
 	Problems []Problem
 
+	opts    Options
 	refusal refusal
 	classes map[string]corev1.ResourceName
 	sources map[string][]Source

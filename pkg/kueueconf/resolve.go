@@ -30,7 +30,7 @@ func Resolve(snap *cluster.Snapshot, opts Options) (*Config, error) {
 	if snap == nil {
 		snap = &cluster.Snapshot{}
 	}
-	r := &resolver{snap: snap, opts: opts, Config: &Config{Uncertain: map[string]string{}}}
+	r := &resolver{snap: snap, opts: opts, Config: &Config{Uncertain: map[string]string{}, opts: opts}}
 	var others []*cluster.Object
 	if r.manager, others = findManager(snap); len(others) > 0 {
 		r.assume("%s", severalSentence("Deployments of Kueue's manager", r.manager.object, others))
@@ -48,6 +48,9 @@ func Resolve(snap *cluster.Snapshot, opts Options) (*Config, error) {
 	r.mapClasses()
 	return r.Config, nil
 }
+
+// Again finds the configuration in another snapshot, with the options this one was found with.
+func (c *Config) Again(snap *cluster.Snapshot) (*Config, error) { return Resolve(snap, c.opts) }
 
 // resolver fills a Config step by step.
 type resolver struct {

@@ -15,7 +15,7 @@ import (
 
 // binds says in a sentence what is too small, for the flavor that comes closest.
 func (d *Explanations) binds(s *Screen, x *explain.Explanation) {
-	for _, b := range closest(x.Binding) {
+	for _, b := range explain.Closest(x.Binding) {
 		f := func(v quota.Amount) string { return d.units.quota(b.Resource, v) }
 		asks := b.Before.Add(b.Requested)
 		text := fmt.Sprintf("%s: needs %s, only %s is free in flavor %s — %s short.", b.Resource, f(asks), f(b.Available), b.Flavor, f(b.Short))
@@ -31,43 +31,6 @@ func (d *Explanations) binds(s *Screen, x *explain.Explanation) {
 
 func sentence(text string) string {
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
-}
-
-// closest picks, for each pod set, the shortages of one flavor: of the one that would be taken, else of the first that
-// is not ruled out for good, else of the first.
-func closest(all []explain.Constraint) []explain.Constraint {
-	type key struct{ podSet, flavor string }
-	rank := func(b explain.Constraint) int {
-		switch {
-		case b.Chosen:
-			return 0
-		case !b.Over:
-			return 1
-		}
-		return 2
-	}
-	worst := map[key]int{}
-	var order []key
-	for _, b := range all {
-		k := key{b.PodSet, b.Flavor}
-		if _, seen := worst[k]; !seen {
-			order = append(order, k)
-		}
-		worst[k] = max(worst[k], rank(b))
-	}
-	chosen := map[string]key{}
-	for _, k := range order {
-		if best, ok := chosen[k.podSet]; !ok || worst[k] < worst[best] {
-			chosen[k.podSet] = k
-		}
-	}
-	var out []explain.Constraint
-	for _, b := range all {
-		if chosen[b.PodSet] == (key{b.PodSet, b.Flavor}) {
-			out = append(out, b)
-		}
-	}
-	return out
 }
 
 func (d *Explanations) quota(s *Screen, x *explain.Explanation) {

@@ -6,13 +6,10 @@
 package corpus
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +29,8 @@ type Observation struct {
 	Scenario, Dir string `json:"-"`
 	// Replayable: the dump alone tells the whole story.
 	Replayable bool `json:"-"`
+	// Golden: it is of the corpus handed to the project, not one of its own recordings.
+	Golden bool `json:"-"`
 
 	Kueue        string
 	FeatureGates map[string]bool
@@ -120,7 +119,7 @@ func Each(t *testing.T, root string, run func(*testing.T, Observation)) {
 			scenario := filepath.Base(dir)
 			version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), "observed-"), ".json")
 			t.Run(scenario+"/"+version, func(t *testing.T) {
-				run(t, read(t, f, Observation{Scenario: scenario, Dir: dir, Replayable: replayable[scenario]}))
+				run(t, read(t, f, Observation{Scenario: scenario, Dir: dir, Replayable: replayable[scenario], Golden: of == "golden"}))
 			})
 		}
 	}
@@ -183,41 +182,31 @@ func Load(name string, data []byte, options kueueconf.Options) (Layers, error) {
 	return Layers{snap, conf, engine, engine.Charges(workload.Find(snap, conf, workload.Options{}))}, nil
 }
 
-// Without cuts objects out of a dump that is a List with one object a line, by their position in it. The count of
-// objects is returned as well.
-func Without(data []byte, positions ...int) (out []byte, objects int) {
-	lines := bytes.Split(data, []byte("\n"))
-	var kept [][]byte
-	for _, line := range lines {
-		if bytes.HasPrefix(line, []byte("- ")) {
-			objects++
-			if slices.Contains(positions, objects-1) {
-				continue
-			}
-		}
-		kept = append(kept, line)
+// Without cuts objects out of a dump, by their position in it. The count of objects is returned as well.
+func Without(data []byte, cut func(position int, kind, namespace, name string) bool) (out []byte, objects int, err error) {
+	list := struct {
+		APIVersion string            `json:"apiVersion"`
+		Kind       string            `json:"kind"`
+		Items      []json.RawMessage `json:"items"`
+	}{}
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, 0, err
 	}
-	return bytes.Join(kept, []byte("\n")), objects
-}
-
-// Describe names the object at a position of such a dump.
-func Describe(data []byte, position int) string {
-	n := 0
-	for _, line := range bytes.Split(data, []byte("\n")) {
-		if !bytes.HasPrefix(line, []byte("- ")) {
-			continue
+	objects = len(list.Items)
+	var kept []json.RawMessage
+	for i, item := range list.Items {
+		var o struct {
+			Kind     string
+			Metadata struct{ Namespace, Name string }
 		}
-		if n == position {
-			var o struct {
-				Kind     string
-				Metadata struct{ Namespace, Name string }
-			}
-			if err := json.Unmarshal(bytes.TrimPrefix(line, []byte("- ")), &o); err != nil {
-				return fmt.Sprintf("object %d", position)
-			}
-			return o.Kind + " " + o.Metadata.Namespace + "/" + o.Metadata.Name
+		if err := json.Unmarshal(item, &o); err != nil {
+			return nil, 0, err
 		}
-		n++
+		if !cut(i, o.Kind, o.Metadata.Namespace, o.Metadata.Name) {
+			kept = append(kept, item)
+		}
 	}
-	return fmt.Sprintf("object %d", position)
+	list.Items = kept
+	out, err = json.Marshal(list)
+	return out, objects, err
 }

@@ -1,0 +1,270 @@
+package explain
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+)
+
+const queueLabel = "kueue.x-k8s.io/queue-name"
+
+// mostPerFinder bounds the candidates tried of one kind.
+const mostPerFinder = 8
+
+// edits tries changes of objects that keep the workload from being decided about, or out of every flavor. Each is tried
+// with all layers; of each kind the first that helps is kept in alone. Those that do not suffice are in further.
+func (e *Explainer) edits(x *Explanation) (alone, further []Remedy) {
+	finders := []func(*Explanation) []Remedy{
+		e.otherQueue, e.newQueue, e.openQueue, e.openNamespace, e.coverResource, e.ungate, e.activate, e.withinLimits, e.mapClass,
+		e.editTemplate, e.makeClass, e.copyTemplate, e.plainResource, e.enableDevices, e.podsReady, e.tolerated,
+	}
+	for _, find := range finders {
+		for i, r := range find(x) {
+			if i == mostPerFinder {
+				break
+			}
+			d := e.try(x.Charge, r.Changes...)
+			if served(d) {
+				alone = append(alone, r)
+				break
+			}
+			if d.State != x.Predicted.State || d.Message != x.Predicted.Message {
+				further = append(further, r)
+			}
+		}
+	}
+	return alone, further
+}
+
+// blockedBy is what Kueue says of the queue that can't take the workload; empty when it can.
+func blockedBy(c *charge.Charge) string {
+	for _, p := range c.Problems {
+		if p.Code == charge.CodeQueueBlocked {
+			return p.KueueMessage
+		}
+	}
+	return ""
+}
+
+func patchOf(ref cluster.Ref, ops ...op) ([]cluster.Change, string) {
+	patch := operations(ops...)
+	return []cluster.Change{{Ref: ref, Patch: patch}}, kubectlPatch(ref, patch)
+}
+
+// otherQueue moves the workload to another LocalQueue of its namespace.
+func (e *Explainer) otherQueue(x *Explanation) []Remedy {
+	w := x.Charge.Workload
+	if blockedBy(x.Charge) == "" || w.Owner == nil {
+		return nil
+	}
+	var out []Remedy
+	for o := range cluster.All[*kueue.LocalQueue](e.snap, cluster.LocalQueue) {
+		if o.Ref.Namespace != w.Namespace || o.Ref.Name == w.Queue {
+			continue
+		}
+		r := Remedy{Action: fmt.Sprintf("use LocalQueue %s instead of %s", o.Ref.Name, w.Queue), Effect: "the label " + queueLabel + " names the queue"}
+		r.Changes, r.Patch = patchOf(w.Owner.Ref, labelOps(w.Owner.Meta, queueLabel, o.Ref.Name)...)
+		if w.Record != nil {
+			changes, _ := patchOf(w.Record.Ref, op{"add", "/spec/queueName", o.Ref.Name})
+			r.Changes = append(r.Changes, changes...)
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// labelOps set a label, whether there are labels yet or not.
+func labelOps(meta *metav1.ObjectMeta, key, value string) []op {
+	if len(meta.Labels) == 0 {
+		return []op{{"add", "/metadata/labels", map[string]string{key: value}}}
+	}
+	return []op{{"add", "/metadata/labels/" + escape(key), value}}
+}
+
+// newQueue makes the LocalQueue that the workload names.
+func (e *Explainer) newQueue(x *Explanation) []Remedy {
+	w := x.Charge.Workload
+	if !strings.HasPrefix(blockedBy(x.Charge), "LocalQueue ") || !strings.HasSuffix(blockedBy(x.Charge), "doesn't exist") || w.Queue == "" {
+		return nil
+	}
+	var out []Remedy
+	for o := range cluster.All[*kueue.ClusterQueue](e.snap, cluster.ClusterQueue) {
+		lq := &kueue.LocalQueue{Spec: kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(o.Ref.Name)}}
+		lq.Name, lq.Namespace = w.Queue, w.Namespace
+		ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.LocalQueue.Kind, Namespace: w.Namespace, Name: w.Queue}
+		out = append(out, Remedy{
+			Action: fmt.Sprintf("create LocalQueue %s in namespace %s for ClusterQueue %s", w.Queue, w.Namespace, o.Ref.Name),
+			Patch: fmt.Sprintf("kubectl create -f - <<EOF\napiVersion: %s\nkind: LocalQueue\nmetadata: {name: %s, namespace: %s}\nspec: {clusterQueue: %s}\nEOF",
+				ref.APIVersion, w.Queue, w.Namespace, o.Ref.Name),
+			Changes: []cluster.Change{{Ref: ref, Create: lq}},
+		})
+	}
+	return out
+}
+
+// openQueue lifts what makes a queue inactive: a stop policy, a flavor that is missing, a cycle of cohorts.
+func (e *Explainer) openQueue(x *Explanation) []Remedy {
+	message := blockedBy(x.Charge)
+	if !strings.HasSuffix(message, "is inactive") {
+		return nil
+	}
+	if strings.HasPrefix(message, "LocalQueue ") {
+		return e.start(cluster.LocalQueue.Kind, x.Charge.Workload.Namespace, x.Charge.Workload.Queue)
+	}
+	queue := e.queue(x.Charge.ClusterQueue)
+	if queue == nil {
+		return nil
+	}
+	if p := queue.Spec.StopPolicy; p != nil && *p != kueue.None {
+		return e.start(cluster.ClusterQueue.Kind, "", queue.Name)
+	}
+	return append(e.makeFlavors(queue), e.untie(queue)...)
+}
+
+func (e *Explainer) start(kind, namespace, name string) []Remedy {
+	ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: kind, Namespace: namespace, Name: name}
+	r := Remedy{Action: fmt.Sprintf("%s %s: set stopPolicy to None", kind, name), Effect: "it takes workloads again"}
+	r.Changes, r.Patch = patchOf(ref, op{"add", "/spec/stopPolicy", string(kueue.None)})
+	return []Remedy{r}
+}
+
+// makeFlavors creates the flavors that a queue names and that do not exist.
+func (e *Explainer) makeFlavors(queue *kueue.ClusterQueue) []Remedy {
+	var missing []string
+	r := Remedy{Effect: "one missing flavor keeps the whole ClusterQueue out of service"}
+	for _, g := range queue.Spec.ResourceGroups {
+		for _, f := range g.Flavors {
+			name := string(f.Name)
+			if e.snap.Get(cluster.ResourceFlavor, "", name) != nil || slices.Contains(missing, name) {
+				continue
+			}
+			missing = append(missing, name)
+			flavor := &kueue.ResourceFlavor{}
+			flavor.Name = name
+			ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ResourceFlavor.Kind, Name: name}
+			r.Changes = append(r.Changes, cluster.Change{Ref: ref, Create: flavor})
+			r.Patch = strings.TrimSpace(r.Patch + fmt.Sprintf("\nkubectl create -f - <<EOF\napiVersion: %s\nkind: ResourceFlavor\nmetadata: {name: %s}\nEOF", ref.APIVersion, name))
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	r.Action = "create ResourceFlavor " + strings.Join(missing, ", ") + " (with the labels and taints of its nodes), or take it out of ClusterQueue " + queue.Name
+	return []Remedy{r}
+}
+
+// untie cuts a cycle of cohorts.
+func (e *Explainer) untie(queue *kueue.ClusterQueue) []Remedy {
+	var out []Remedy
+	name := string(queue.Spec.CohortName)
+	for seen := map[string]bool{}; name != "" && !seen[name]; {
+		seen[name] = true
+		c, o, ok := cluster.Lookup[*kueue.Cohort](e.snap, cluster.Cohort, "", name)
+		if !ok {
+			return nil
+		}
+		if c.Spec.ParentName != "" {
+			r := Remedy{Action: fmt.Sprintf("Cohort %s: take its parentName %s away", name, c.Spec.ParentName), Effect: "it is its own ancestor"}
+			r.Changes, r.Patch = patchOf(o.Ref, op{"remove", "/spec/parentName", nil})
+			out = append(out, r)
+		}
+		name = string(c.Spec.ParentName)
+	}
+	return out
+}
+
+// openNamespace lets the workload's namespace into the ClusterQueue: by a label, or by a wider selector.
+func (e *Explainer) openNamespace(x *Explanation) []Remedy {
+	queue, ns := e.queue(x.Charge.ClusterQueue), e.snap.Get(cluster.Namespace, "", x.Charge.Workload.Namespace)
+	if queue == nil || !strings.HasSuffix(blockedBy(x.Charge), "ClusterQueue selector") {
+		return nil
+	}
+	var out []Remedy
+	if s := queue.Spec.NamespaceSelector; s != nil && ns != nil {
+		wanted := map[string]string{}
+		for k, v := range s.MatchLabels {
+			wanted[k] = v
+		}
+		for _, m := range s.MatchExpressions {
+			if m.Operator == metav1.LabelSelectorOpIn && len(m.Values) > 0 {
+				wanted[m.Key] = m.Values[0]
+			}
+		}
+		r := Remedy{Effect: "ClusterQueue " + queue.Name + " takes namespaces with it"}
+		var texts []string
+		for _, k := range sortedStrings(wanted) {
+			if ns.Meta.Labels[k] != wanted[k] {
+				texts = append(texts, k+"="+wanted[k])
+				changes, _ := patchOf(ns.Ref, labelOps(ns.Meta, k, wanted[k])...)
+				r.Changes = append(r.Changes, changes...)
+			}
+		}
+		r.Action = fmt.Sprintf("label namespace %s with %s", ns.Ref.Name, strings.Join(texts, " "))
+		r.Patch = fmt.Sprintf("kubectl label namespace %s --overwrite %s", ns.Ref.Name, strings.Join(texts, " "))
+		if len(texts) > 0 {
+			out = append(out, r)
+		}
+	}
+	ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ClusterQueue.Kind, Name: queue.Name}
+	r := Remedy{Action: fmt.Sprintf("ClusterQueue %s: set namespaceSelector to {}", queue.Name), Effect: "it then takes workloads of every namespace"}
+	r.Changes, r.Patch = patchOf(ref, op{"add", "/spec/namespaceSelector", map[string]any{}})
+	return append(out, r)
+}
+
+func sortedStrings(m map[string]string) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// coverResource adds resources that the queue does not cover to a resource group of it.
+func (e *Explainer) coverResource(x *Explanation) []Remedy {
+	queue := e.queue(x.Charge.ClusterQueue)
+	if queue == nil || x.Predicted.State != Pending || len(queue.Spec.ResourceGroups) == 0 {
+		return nil
+	}
+	covered := map[corev1.ResourceName]bool{}
+	for _, g := range queue.Spec.ResourceGroups {
+		for _, name := range g.CoveredResources {
+			covered[name] = true
+		}
+	}
+	var missing []corev1.ResourceName
+	for name, v := range x.Charge.Total {
+		if !covered[name] && v != 0 {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	slices.Sort(missing)
+	ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ClusterQueue.Kind, Name: queue.Name}
+	var out []Remedy
+	for g, group := range queue.Spec.ResourceGroups {
+		var ops []op
+		var texts []string
+		for _, name := range missing {
+			amount := charge.Formatter{Binary: e.conf.BinaryResource}.Format(name, x.Charge.Total[name])
+			ops = append(ops, op{"add", fmt.Sprintf("/spec/resourceGroups/%d/coveredResources/-", g), string(name)})
+			for f := range group.Flavors {
+				ops = append(ops, op{"add", fmt.Sprintf("/spec/resourceGroups/%d/flavors/%d/resources/-", g, f), map[string]string{"name": string(name), "nominalQuota": amount}})
+			}
+			texts = append(texts, fmt.Sprintf("%s with a quota of %s", name, amount))
+		}
+		r := Remedy{Action: fmt.Sprintf("ClusterQueue %s: cover %s in resource group %d", queue.Name, strings.Join(texts, ", "), g), Effect: "no resource group covers it"}
+		r.Changes, r.Patch = patchOf(ref, ops...)
+		out = append(out, r)
+	}
+	return out
+}

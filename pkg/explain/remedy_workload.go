@@ -1,0 +1,334 @@
+package explain
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
+)
+
+// ungate takes the annotation away that gates admission.
+func (e *Explainer) ungate(x *Explanation) []Remedy {
+	const key = "kueue.x-k8s.io/admission-gated-by"
+	w := x.Charge.Workload
+	r := Remedy{Action: "take the annotation " + key + " away", Effect: "it keeps the workload out of the queue"}
+	for _, o := range []*cluster.Object{w.Record, w.Owner} {
+		if o == nil || o.Meta.Annotations[key] == "" {
+			continue
+		}
+		changes, _ := patchOf(o.Ref, op{"remove", "/metadata/annotations/" + escape(key), nil})
+		r.Changes = append(r.Changes, changes...)
+		r.Patch = strings.TrimSpace(r.Patch + fmt.Sprintf("\nkubectl annotate %s %s -n %s %s-", strings.ToLower(o.Ref.Kind), o.Ref.Name, o.Ref.Namespace, key))
+	}
+	if len(r.Changes) == 0 {
+		return nil
+	}
+	return []Remedy{r}
+}
+
+// activate sets spec.active.
+func (e *Explainer) activate(x *Explanation) []Remedy {
+	w := x.Charge.Workload
+	if w.Active || w.Record == nil {
+		return nil
+	}
+	r := Remedy{Action: "set spec.active of Workload " + w.Name + " to true", Effect: "it is deactivated"}
+	r.Changes, r.Patch = patchOf(w.Record.Ref, op{"add", "/spec/active", true})
+	return []Remedy{r}
+}
+
+// withinLimits sets limits of a Job's containers that are lower than their requests.
+func (e *Explainer) withinLimits(x *Explanation) []Remedy {
+	w := x.Charge.Workload
+	if !strings.HasPrefix(x.Predicted.Message, "resources validation failed") || w.Owner == nil || w.Owner.Ref.GroupKind() != cluster.Job || len(x.Charge.PodSets) != 1 {
+		return nil
+	}
+	spec := x.Charge.PodSets[0].Spec
+	var ops []op
+	for _, list := range []struct {
+		field      string
+		containers []corev1.Container
+	}{{"initContainers", spec.InitContainers}, {"containers", spec.Containers}} {
+		for i := range list.containers {
+			limits := maps.Clone(list.containers[i].Resources.Limits)
+			for name, q := range list.containers[i].Resources.Requests {
+				if l, ok := limits[name]; ok && l.Cmp(q) < 0 {
+					limits[name] = q
+				}
+			}
+			if limits != nil {
+				ops = append(ops, op{"add", fmt.Sprintf("/spec/template/spec/%s/%d/resources/limits", list.field, i), limits})
+			}
+		}
+	}
+	r := Remedy{Action: "give the containers limits that are at least their requests", Effect: "a LimitRange of the namespace gives them lower ones"}
+	r.Changes, r.Patch = patchOf(w.Owner.Ref, ops...)
+	return []Remedy{r}
+}
+
+var unmapped = regexp.MustCompile(`DeviceClass (\S+) is not mapped`)
+
+// configKey is the key of the ConfigMap that holds the configuration.
+const configKey = "controller_manager_config.yaml"
+
+// mapClass adds an unmapped DeviceClass to a mapping: to one there is already, or to a new one for a resource that the
+// queue covers.
+func (e *Explainer) mapClass(x *Explanation) []Remedy {
+	class := ""
+	for _, p := range x.Charge.Problems {
+		if m := unmapped.FindStringSubmatch(p.KueueMessage); p.Code == charge.CodeUnmappedClass && m != nil {
+			class = m[1]
+		}
+	}
+	o := e.snap.Get(e.conf.Ref.GroupKind(), e.conf.Ref.Namespace, e.conf.Ref.Name)
+	cm := cluster.As[*corev1.ConfigMap](o)
+	if class == "" || cm == nil || cm.Data[configKey] == "" {
+		return nil
+	}
+	var out []Remedy
+	for _, name := range e.mappingNames(x) {
+		text, ok := mapped(cm.Data[configKey], class, name)
+		if !ok {
+			continue
+		}
+		r := Remedy{
+			Action: fmt.Sprintf("add DeviceClass %s to the mapping %s in %s (resources.deviceClassMappings), then restart the Kueue manager", class, name, e.conf.From),
+			Effect: "Kueue reads the mappings at start",
+		}
+		r.Changes, _ = patchOf(o.Ref, op{"replace", "/data/" + configKey, text})
+		out = append(out, r)
+	}
+	return out
+}
+
+// mappingNames are the quota resources a class may be mapped to: those mapped already, then others the queue covers.
+func (e *Explainer) mappingNames(x *Explanation) []string {
+	var out []string
+	if r := e.conf.Configuration.Resources; r != nil {
+		for _, m := range r.DeviceClassMappings {
+			out = append(out, string(m.Name))
+		}
+	}
+	if queue := e.queue(x.Charge.ClusterQueue); queue != nil {
+		for _, g := range queue.Spec.ResourceGroups {
+			for _, name := range g.CoveredResources {
+				ordinary := name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourcePods || name == corev1.ResourceEphemeralStorage
+				if !ordinary && !slices.Contains(out, string(name)) {
+					out = append(out, string(name))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// mapped is the configuration with the class in a mapping.
+func mapped(text, class, name string) (string, bool) {
+	var doc map[string]any
+	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
+		return "", false
+	}
+	resources, _ := doc["resources"].(map[string]any)
+	if resources == nil {
+		resources = map[string]any{}
+		doc["resources"] = resources
+	}
+	mappings, _ := resources["deviceClassMappings"].([]any)
+	found := false
+	for _, m := range mappings {
+		if m, ok := m.(map[string]any); ok && m["name"] == name {
+			classes, _ := m["deviceClassNames"].([]any)
+			m["deviceClassNames"], found = append(classes, class), true
+		}
+	}
+	if !found {
+		mappings = append(mappings, map[string]any{"name": name, "deviceClassNames": []any{class}})
+	}
+	resources["deviceClassMappings"] = mappings
+	out, err := yaml.Marshal(doc)
+	return string(out), err == nil
+}
+
+var tooFew = regexp.MustCompile(`(\d+) device\(s\) match[^0-9]*but (\d+) requested`)
+
+// editTemplate changes what Kueue refuses in a claim template: how devices are asked for, or how many.
+func (e *Explainer) editTemplate(x *Explanation) []Remedy {
+	if len(x.Charge.Problems) == 0 {
+		return nil
+	}
+	p := x.Charge.Problems[0]
+	var out []Remedy
+	for _, o := range e.templates(x.Charge.Workload) {
+		template := cluster.As[*resourcev1.ResourceClaimTemplate](o)
+		ops, what := templateOps(template, p)
+		if len(ops) == 0 {
+			continue
+		}
+		r := Remedy{Action: fmt.Sprintf("ResourceClaimTemplate %s: %s", o.Ref.Name, what), Effect: "its spec can't be changed: delete and create it again, then touch the Workload"}
+		r.Changes, _ = patchOf(o.Ref, ops...)
+		out = append(out, r)
+	}
+	return out
+}
+
+var missingClass = regexp.MustCompile(`DeviceClass\.resource\.k8s\.io "([^"]+)" not found`)
+
+// makeClass creates a DeviceClass that claims name and that does not exist.
+func (e *Explainer) makeClass(x *Explanation) []Remedy {
+	for _, p := range x.Charge.Problems {
+		m := missingClass.FindStringSubmatch(p.KueueMessage)
+		if p.Code != charge.CodeDeviceClassNotFound || m == nil {
+			continue
+		}
+		class := &resourcev1.DeviceClass{}
+		class.Name = m[1]
+		ref := cluster.Ref{APIVersion: resourcev1.SchemeGroupVersion.String(), Kind: cluster.DeviceClass.Kind, Name: m[1]}
+		return []Remedy{{
+			Action: "create DeviceClass " + m[1] + " (with a selector for its driver)", Effect: "the claim names it, and it does not exist",
+			Changes: []cluster.Change{{Ref: ref, Create: class}},
+		}}
+	}
+	return nil
+}
+
+var missingTemplate = regexp.MustCompile(`ResourceClaimTemplate\.resource\.k8s\.io "([^"]+)" not found`)
+
+// copyTemplate brings a claim template over from another namespace.
+func (e *Explainer) copyTemplate(x *Explanation) []Remedy {
+	var out []Remedy
+	for _, p := range x.Charge.Problems {
+		m := missingTemplate.FindStringSubmatch(p.KueueMessage)
+		if m == nil {
+			continue
+		}
+		for o, t := range cluster.All[*resourcev1.ResourceClaimTemplate](e.snap, cluster.ResourceClaimTemplate) {
+			if o.Ref.Name != m[1] {
+				continue
+			}
+			ref, own := o.Ref, t.DeepCopy()
+			ref.Namespace = x.Charge.Workload.Namespace
+			own.ObjectMeta = metav1.ObjectMeta{Name: m[1], Namespace: ref.Namespace}
+			out = append(out, Remedy{
+				Action: fmt.Sprintf("copy ResourceClaimTemplate %s from namespace %s to %s", m[1], o.Ref.Namespace, ref.Namespace), Effect: "templates are looked up in the workload's own namespace",
+				Changes: []cluster.Change{{Ref: ref, Create: own}},
+			})
+		}
+	}
+	return out
+}
+
+var sourceBacked = regexp.MustCompile(`resolves to DeviceClass (\S+) with`)
+
+// plainResource takes the extended resource name off a class that is charged by counters or capacity.
+func (e *Explainer) plainResource(x *Explanation) []Remedy {
+	for _, p := range x.Charge.Problems {
+		if m := sourceBacked.FindStringSubmatch(p.KueueMessage); p.Code == charge.CodeSourceBackedExtended && m != nil {
+			o := e.snap.Get(cluster.DeviceClass, "", m[1])
+			if o == nil {
+				return nil
+			}
+			r := Remedy{Action: "DeviceClass " + m[1] + ": take extendedResourceName away, or ask for it through a ResourceClaimTemplate",
+				Effect: "the name is then charged as it is"}
+			r.Changes, r.Patch = patchOf(o.Ref, op{"remove", "/spec/extendedResourceName", nil})
+			return []Remedy{r}
+		}
+	}
+	return nil
+}
+
+// enableDevices turns the feature gates on that charge claims.
+func (e *Explainer) enableDevices(x *Explanation) []Remedy {
+	o := e.snap.Get(e.conf.Ref.GroupKind(), e.conf.Ref.Namespace, e.conf.Ref.Name)
+	cm := cluster.As[*corev1.ConfigMap](o)
+	off := slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeDRADisabled })
+	if !off || cm == nil {
+		return nil
+	}
+	var doc map[string]any
+	if err := yaml.Unmarshal([]byte(cm.Data[configKey]), &doc); err != nil {
+		return nil
+	}
+	gates, _ := doc["featureGates"].(map[string]any)
+	maps.DeleteFunc(gates, func(name string, on any) bool { return strings.HasPrefix(name, "KueueDRAIntegration") && on == false })
+	text, err := yaml.Marshal(doc)
+	if err != nil {
+		return nil
+	}
+	r := Remedy{Action: "turn the feature gates KueueDRAIntegration… on in " + e.conf.From + ", then restart the Kueue manager", Effect: "claims are refused while they are off"}
+	r.Changes, _ = patchOf(o.Ref, op{"replace", "/data/" + configKey, string(text)})
+	return []Remedy{r}
+}
+
+// templates lists the claim templates that the pods name.
+func (e *Explainer) templates(w *workload.Workload) []*cluster.Object {
+	var out []*cluster.Object
+	for _, ps := range w.PodSets {
+		for _, c := range ps.Template.Spec.ResourceClaims {
+			if c.ResourceClaimTemplateName == nil {
+				continue
+			}
+			if o := e.snap.Get(cluster.ResourceClaimTemplate, w.Namespace, *c.ResourceClaimTemplateName); o != nil && !slices.Contains(out, o) {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// templateOps is the edit that answers a refusal.
+func templateOps(t *resourcev1.ResourceClaimTemplate, p charge.Problem) (ops []op, what string) {
+	few := tooFew.FindStringSubmatch(p.KueueMessage)
+	for i, q := range t.Spec.Spec.Devices.Requests {
+		at := fmt.Sprintf("/spec/spec/devices/requests/%d", i)
+		switch {
+		case p.Code == charge.CodeFirstAvailable && len(q.FirstAvailable) > 0:
+			first := q.FirstAvailable[0]
+			exactly := resourcev1.ExactDeviceRequest{DeviceClassName: first.DeviceClassName, Selectors: first.Selectors, AllocationMode: first.AllocationMode, Count: first.Count}
+			ops = append(ops, op{"remove", at + "/firstAvailable", nil}, op{"add", at + "/exactly", exactly})
+			what = "ask exactly for the first of its alternatives"
+		case q.Exactly == nil:
+		case p.Code == charge.CodeAdminAccess && q.Exactly.AdminAccess != nil:
+			ops, what = append(ops, op{"remove", at + "/exactly/adminAccess", nil}), "ask without adminAccess"
+		case p.Code == charge.CodeAllocationMode && q.Exactly.AllocationMode == resourcev1.DeviceAllocationModeAll:
+			ops = append(ops, op{"replace", at + "/exactly/allocationMode", string(resourcev1.DeviceAllocationModeExactCount)}, op{"add", at + "/exactly/count", 1})
+			what = "ask for a count of devices instead of all"
+		case (p.Code == charge.CodeSelectorFails || p.Code == charge.CodeInvalidSelector || few != nil && few[1] == "0") && len(q.Exactly.Selectors) > 0:
+			ops, what = append(ops, op{"remove", at + "/exactly/selectors", nil}), "ask without the CEL selectors, which no device passes"
+		case few != nil:
+			have, _ := strconv.ParseInt(few[1], 10, 64)
+			want, _ := strconv.ParseInt(few[2], 10, 64)
+			if have > 0 && q.Exactly.Count == want {
+				ops, what = append(ops, op{"replace", at + "/exactly/count", have}), fmt.Sprintf("ask for %d devices, as many as match, instead of %d", have, want)
+			}
+		}
+	}
+	return ops, what
+}
+
+// podsReady waits for the pods of workloads that were admitted before, where Kueue starts one at a time.
+func (e *Explainer) podsReady(x *Explanation) []Remedy {
+	if x.Predicted.Message != "waiting for all admitted workloads to be in PodsReady condition" {
+		return nil
+	}
+	r := Remedy{Effect: "waitForPodsReady.blockAdmission starts one workload at a time"}
+	var names []string
+	for _, c := range e.engine.NotReady() {
+		w := c.Workload
+		names = append(names, w.Namespace+"/"+displayName(c))
+		ready := map[string]any{"type": "PodsReady", "status": "True", "reason": "PodsReady", "message": "All pods are ready", "lastTransitionTime": nil}
+		r.Changes = append(r.Changes, cluster.Change{Ref: w.Record.Ref, Patch: operations(op{"add", "/status/conditions/-", ready})})
+	}
+	r.Action = "wait until the pods of " + strings.Join(names, ", ") + " are ready"
+	return []Remedy{r}
+}
