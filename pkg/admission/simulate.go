@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
@@ -14,12 +15,25 @@ import (
 // Step is what happened to one workload in a cycle.
 type Step struct {
 	Workload     string // namespace/name
-	item         *item
+	Charge       *charge.Charge
 	ClusterQueue string
-	// Decision is Admit, Preempt, NoFit or Skip; Evict for a victim that gave its quota back.
-	Decision string
-	Detail   string
+	Decision     StepDecision
+	Detail       string
 }
+
+// StepDecision is what a cycle decided about one workload.
+type StepDecision string
+
+const (
+	// Admit: it got its quota.
+	Admit StepDecision = "Admit"
+	// Preempt: others are evicted for it; it is tried again once they are gone.
+	Preempt StepDecision = "Preempt"
+	// Refuse: it does not fit.
+	Refuse StepDecision = "NoFit"
+	// Skip: something earlier in the cycle got in its way.
+	Skip StepDecision = "Skip"
+)
 
 // Cycle is one scheduling cycle.
 type Cycle struct {
@@ -179,20 +193,20 @@ func (r *run) finish(ns []*nominee) {
 }
 
 func (r *run) step(n *nominee) Step {
-	st := Step{Workload: n.it.key, item: n.it, ClusterQueue: n.it.queue.name, Detail: n.message()}
+	st := Step{Workload: n.it.key, Charge: n.it.charge, ClusterQueue: n.it.queue.name, Detail: n.message()}
 	switch {
 	case n.done:
-		st.Decision, st.Detail = "Admit", flavorsUsed(n.assignment.podSets())
+		st.Decision, st.Detail = Admit, flavorsUsed(n.assignment.podSets())
 	case n.why == pendingPreemption && len(n.targets) > 0:
 		names := make([]string, len(n.targets))
 		for i, t := range n.targets {
 			names[i] = t.item.key + " (" + t.reason + ")"
 		}
-		st.Decision, st.Detail = "Preempt", strings.Join(names, ", ")
+		st.Decision, st.Detail = Preempt, strings.Join(names, ", ")
 	case n.skipped, n.blocked, n.why == pendingPreemption:
-		st.Decision = "Skip"
+		st.Decision = Skip
 	default:
-		st.Decision = "NoFit"
+		st.Decision = Refuse
 	}
 	return st
 }

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,23 +12,31 @@ import (
 // Simulation is the outcome of scheduling until nothing changes.
 type Simulation struct {
 	// Replay: it began with nothing, and workloads arrived one at a time; else with the present state.
-	Replay    bool
+	Replay bool
+	// Workloads are in the order in which their charges were given.
 	Workloads []Outcome
 	Timeline  []Cycle
-	Queues    []QueueOutcome
+	// Queues by name.
+	Queues []QueueOutcome
 	// Unknown says, for workloads whose decision can't be told, why; the rest of their cohort may come out differently.
 	Unknown []string
+	// Assumptions are sentences about what was supposed where the input does not tell.
+	Assumptions []string
 }
 
 // Outcome is where one workload ended.
 type Outcome struct {
-	Charge          *charge.Charge
+	Charge *charge.Charge
+	// ClusterQueue it holds quota in, else the one it is submitted to; empty when that is not known.
+	ClusterQueue    string
 	State           State
 	Reason, Message string
 	Possible        []string
 	PodSets         []PodSet
 	// Cycle in which it got its quota; 0 when it held it before, or does not hold it.
 	Cycle int
+	// Position among those that wait in the queue, from 1; 0 when it does not wait in one.
+	Position int
 	// Why a decision is unknown.
 	Why string
 }
@@ -43,7 +52,7 @@ type QueueOutcome struct {
 // them arrive one at a time by creation, equal ones in the order of the input; otherwise what is reserved stays, and
 // what waits is tried.
 func (e *Engine) Simulate(replay bool) *Simulation {
-	s, _ := e.state(replay)
+	s, items := e.state(replay)
 	r := newRun(s)
 	out := &Simulation{Replay: replay}
 	var waiting []*item
@@ -74,6 +83,10 @@ func (e *Engine) Simulate(replay bool) *Simulation {
 		}
 		r.settle()
 	}
+	out.assume(r)
+	for _, c := range e.charges {
+		out.Workloads = append(out.Workloads, items[c].outcome())
+	}
 	out.fill(r)
 	return out
 }
@@ -95,25 +108,57 @@ func (r *run) evictPresent() {
 	r.evict()
 }
 
+// assume says what was supposed.
+func (out *Simulation) assume(r *run) {
+	if slices.ContainsFunc(r.items, func(it *item) bool { return out.Replay && it.unknown == nil && onlyClassesMissing(it.charge) }) {
+		out.Assumptions = append(out.Assumptions, "the input holds no DeviceClass; none is supposed to declare an extended resource that a workload asks for")
+	}
+	if r.halted {
+		out.Assumptions = append(out.Assumptions, "waitForPodsReady blocks admission until the pods of all admitted workloads are ready; here they are supposed never to be, so nothing is admitted after that")
+	}
+}
+
+func (it *item) outcome() Outcome {
+	o := Outcome{Charge: it.charge, ClusterQueue: it.charge.ClusterQueue, State: it.state, Reason: it.reason, Message: it.message, Possible: it.possible, Cycle: it.cycle}
+	switch {
+	case it.unknown != nil:
+		o.Why = it.unknown.why()
+	case it.refused != nil:
+		o.Why = it.refused.Why
+	}
+	if it.held != nil {
+		o.ClusterQueue, o.PodSets = it.held.queue.name, it.held.podSets
+	}
+	return o
+}
+
+// fill adds what the queues hold, and the order in which workloads wait in them.
 func (out *Simulation) fill(r *run) {
-	pending, admitted := map[*queue]int{}, map[*queue]int{}
+	waiting, admitted := map[*queue][]*item{}, map[*queue]int{}
 	for _, it := range r.items {
-		o := Outcome{Charge: it.charge, State: it.state, Reason: it.reason, Message: it.message, Possible: it.possible, Cycle: it.cycle}
-		if it.unknown != nil {
-			o.Why = it.unknown.why()
-		}
-		if it.held != nil {
-			o.PodSets = it.held.podSets
+		switch {
+		case it.held != nil:
 			admitted[it.held.queue]++
-		} else if it.state == Pending && it.queue != nil {
-			pending[it.queue]++
+		case it.state == Pending && it.queue != nil:
+			waiting[it.queue] = append(waiting[it.queue], it)
 		}
-		out.Workloads = append(out.Workloads, o)
+	}
+	position := map[*charge.Charge]int{}
+	for q, items := range waiting {
+		slices.SortFunc(items, func(a, b *item) int {
+			return cmp.Or(trueFirst(a == q.line.sticky, b == q.line.sticky), a.compare(b))
+		})
+		for i, it := range items {
+			position[it.charge] = i + 1
+		}
+	}
+	for i := range out.Workloads {
+		out.Workloads[i].Position = position[out.Workloads[i].Charge]
 	}
 	out.Timeline = r.timeline
 	for _, name := range r.names {
 		q := r.queues[name]
-		qo := QueueOutcome{Name: name, Usage: quota.Usage{}, Borrowed: quota.Usage{}, Pending: pending[q], Admitted: admitted[q]}
+		qo := QueueOutcome{Name: name, Usage: quota.Usage{}, Borrowed: quota.Usage{}, Pending: len(waiting[q]), Admitted: admitted[q]}
 		for _, fr := range q.node.Keys() {
 			qo.Usage[fr] = q.node.Used(fr)
 			if b := q.node.Borrowed(fr); b > 0 {

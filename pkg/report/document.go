@@ -21,6 +21,17 @@ type Document interface {
 	Draw(*Screen)
 }
 
+// named is a result whose list of items has a name of its own.
+type named interface{ listName() string }
+
+// listName is the field that holds the items.
+func listName(d Document) string {
+	if n, ok := d.(named); ok {
+		return n.listName()
+	}
+	return "items"
+}
+
 // listHead is the part of a list before its items.
 type listHead struct {
 	TypeMeta

@@ -21,7 +21,7 @@ func (jsonPrinter) Print(w io.Writer, d Document) error {
 	out := bufio.NewWriterSize(w, 1<<16)
 	// The items are the last field: the head is written up to its closing brace.
 	out.Write(bytes.TrimSuffix(head, []byte("\n}")))
-	out.WriteString(",\n" + indent + `"items": [`)
+	out.WriteString(",\n" + indent + `"` + listName(d) + `": [`)
 	var compact, pretty bytes.Buffer
 	encoder := json.NewEncoder(&compact)
 	encoder.SetEscapeHTML(false)

@@ -23,9 +23,9 @@ func (yamlPrinter) Print(w io.Writer, d Document) error {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return err
 	}
-	// Sorted keys: apiVersion, then items, then the rest of the head.
+	// Sorted keys: apiVersion, then the items, then the rest of the head.
 	delete(head, "apiVersion")
-	out.WriteString("apiVersion: " + APIVersion + "\nitems:")
+	out.WriteString("apiVersion: " + APIVersion + "\n" + listName(d) + ":")
 	empty := true
 	for item := range d.Items() {
 		text, err := yaml.Marshal(item)
