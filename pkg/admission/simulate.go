@@ -18,7 +18,9 @@ type Step struct {
 	Charge       *charge.Charge
 	ClusterQueue string
 	Decision     StepDecision
-	Detail       string
+	// Targets are the workloads it preempts.
+	Targets []Target
+	Detail  string
 }
 
 // StepDecision is what a cycle decided about one workload.
@@ -201,6 +203,7 @@ func (r *run) step(n *nominee) Step {
 		names := make([]string, len(n.targets))
 		for i, t := range n.targets {
 			names[i] = t.item.key + " (" + t.reason + ")"
+			st.Targets = append(st.Targets, Target{Charge: t.item.charge, ClusterQueue: t.item.held.queue.name, Reason: t.reason})
 		}
 		st.Decision, st.Detail = Preempt, strings.Join(names, ", ")
 	case n.skipped, n.blocked, n.why == pendingPreemption:

@@ -19,7 +19,7 @@ const maxOwners = 16
 // choose takes the workloads asked for, in their order. The error names the arguments nothing answers to.
 func choose(snap *cluster.Snapshot, all []*workload.Workload, o *options) ([]*workload.Workload, error) {
 	all = slices.DeleteFunc(slices.Clone(all), func(w *workload.Workload) bool {
-		return o.namespace != "" && w.Namespace != o.namespace || !labelled(w, o.labels)
+		return o.namespace != "" && !o.showsAll && w.Namespace != o.namespace || !labelled(w, o.labels)
 	})
 	if len(o.targets) == 0 {
 		return ownOnes(all), nil

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -29,8 +30,9 @@ var errUnreadable = errors.New("some of the input could not be read")
 
 // errIncomplete ends a run under --strict that lacked evidence.
 type errIncomplete struct {
-	// unknown counts workloads whose charge is unknown.
+	// unknown counts what is unknown: charges of workloads, unless what says otherwise.
 	unknown int
+	what    string
 	// unread counts kinds the cluster did not let us list.
 	unread int
 }
@@ -38,7 +40,7 @@ type errIncomplete struct {
 func (e errIncomplete) Error() string {
 	var parts []string
 	if e.unknown > 0 {
-		parts = append(parts, fmt.Sprintf("workloads with unknown charge: %d", e.unknown))
+		parts = append(parts, fmt.Sprintf("%s: %d", cmp.Or(e.what, "workloads with unknown charge"), e.unknown))
 	}
 	if e.unread > 0 {
 		parts = append(parts, fmt.Sprintf("kinds that could not be read: %d", e.unread))

@@ -47,6 +47,8 @@ type options struct {
 	namespace string
 	// everywhere tells that the answer depends on the workloads of all namespaces, whichever are shown.
 	everywhere bool
+	// showsAll tells that the workloads of all namespaces are shown although there is a namespace of the user's.
+	showsAll bool
 	// laidNamespace is given to objects of -f that name none.
 	laidNamespace string
 	// filesAlone tells that there is no cluster: the files of -f are all there is.
@@ -59,7 +61,20 @@ type options struct {
 	live bool
 }
 
+// register adds all flags of a command that is about workloads.
 func (f *flags) register(cmd *cobra.Command) {
+	f.registerShared(cmd)
+	selection := pflag.NewFlagSet(selectionGroup, pflag.ContinueOnError)
+	selection.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false,
+		"take the workloads of all namespaces; the default without a live cluster")
+	selection.StringVarP(&f.selector, "selector", "l", "", "take workloads with these labels, on the Workload or on its job")
+	addGroups(cmd, group{selectionGroup, selection})
+	setUsage(cmd, "namespace", "take the workloads of this namespace; the default with a live cluster is that of the kubeconfig context")
+	inGroup(cmd, "namespace", selectionGroup)
+}
+
+// registerShared adds the flags that do not select workloads.
+func (f *flags) registerShared(cmd *cobra.Command) {
 	f.config = genericclioptions.NewConfigFlags(true)
 	f.config.CacheDir, f.config.DisableCompression = nil, nil
 	connection := pflag.NewFlagSet(connectionGroup, pflag.ContinueOnError)
@@ -73,14 +88,6 @@ func (f *flags) register(cmd *cobra.Command) {
 		"file, directory, glob or - with an export of the whole cluster, read instead of a live one; demo takes a small cluster that is built in; repeatable")
 	input.BoolVar(&f.strict, "strict", false, "exit with code 3 when a charge is unknown for lack of evidence")
 
-	selection := pflag.NewFlagSet(selectionGroup, pflag.ContinueOnError)
-	selection.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false,
-		"take the workloads of all namespaces; the default without a live cluster")
-	selection.StringVarP(&f.selector, "selector", "l", "", "take workloads with these labels, on the Workload or on its job")
-	if n := connection.Lookup("namespace"); n != nil {
-		n.Usage = "take the workloads of this namespace; the default with a live cluster is that of the kubeconfig context"
-	}
-
 	kueue := pflag.NewFlagSet(kueueGroup, pflag.ContinueOnError)
 	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.19.2 or main; the default is that of the manager's image")
 	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
@@ -90,18 +97,8 @@ func (f *flags) register(cmd *cobra.Command) {
 	output.StringVarP(&f.output, "output", "o", "", "output format: "+strings.Join(report.Formats, ", "))
 	output.StringVar(&f.color, "color", "auto", "colour: auto (on a terminal, unless NO_COLOR is set), always or never")
 
-	addGroups(cmd, group{inputGroup, input}, group{selectionGroup, selection}, group{kueueGroup, kueue},
-		group{outputGroup, output}, group{connectionGroup, connection})
-	addGroups(cmd, group{selectionGroup, only(connection, "namespace")})
+	addGroups(cmd, group{inputGroup, input}, group{kueueGroup, kueue}, group{outputGroup, output}, group{connectionGroup, connection})
 	registerCompletions(cmd)
-}
-
-func only(set *pflag.FlagSet, name string) *pflag.FlagSet {
-	out := pflag.NewFlagSet(name, pflag.ContinueOnError)
-	if f := set.Lookup(name); f != nil {
-		out.AddFlag(f)
-	}
-	return out
 }
 
 // toOptions validates the flags and arguments.
@@ -151,4 +148,22 @@ func (f *flags) checkInputs() error {
 		return fmt.Errorf("standard input (-) can be read only once")
 	}
 	return nil
+}
+
+// selects tells that only some workloads are asked for.
+func (o *options) selects() bool {
+	return len(o.targets) > 0 || !o.labels.Empty() || o.namespace != "" && !o.showsAll
+}
+
+// inGroup puts a flag into a group of the help.
+func inGroup(cmd *cobra.Command, flag, title string) {
+	// The only error is a flag that does not exist, which a test would show.
+	_ = cmd.Flags().SetAnnotation(flag, groupAnnotation, []string{title})
+}
+
+// setUsage rewords a shared flag for one command.
+func setUsage(cmd *cobra.Command, flag, text string) {
+	if f := cmd.Flags().Lookup(flag); f != nil {
+		f.Usage = text
+	}
 }

@@ -104,8 +104,19 @@ func warnForbidden(env Env, snap *cluster.Snapshot, o *options) {
 	}
 }
 
-// finish prints the result and says, as an error, what was wrong with the input.
+// finish prints charges, or what is told of them, and says, as an error, what was wrong with the input.
 func (s *scene) finish(env Env, o *options, doc report.Document) error {
+	unknown := 0
+	for _, c := range s.charges {
+		if c.Verdict == charge.Unknown {
+			unknown++
+		}
+	}
+	return s.finishWith(env, o, doc, errIncomplete{unknown: unknown})
+}
+
+// finishWith is finish with what is to be lacking evidence under --strict.
+func (s *scene) finishWith(env Env, o *options, doc report.Document, lacking errIncomplete) error {
 	if s.notFound == nil || len(s.charges) > 0 {
 		if err := o.printer.Print(env.Out, doc); err != nil {
 			return fmt.Errorf("writing the result: %w", err)
@@ -117,14 +128,8 @@ func (s *scene) finish(env Env, o *options, doc report.Document) error {
 	if len(s.snap.Problems) > 0 {
 		return errUnreadable
 	}
-	unknown := 0
-	for _, c := range s.charges {
-		if c.Verdict == charge.Unknown {
-			unknown++
-		}
-	}
-	if unread := len(s.snap.Coverage.Forbidden()); o.strict && unknown+unread > 0 {
-		return errIncomplete{unknown, unread}
+	if lacking.unread = len(s.snap.Coverage.Forbidden()); o.strict && lacking.unknown+lacking.unread > 0 {
+		return lacking
 	}
 	return nil
 }
