@@ -25,11 +25,11 @@ func (d *Explanations) binds(s *Screen, x *explain.Explanation) {
 		s.paragraph("", text)
 	}
 	if x.Predicted.Why != "" && x.Charge.Verdict == charge.Charged {
-		s.paragraph("", sentence(x.Predicted.Why))
+		s.paragraph("", asSentence(x.Predicted.Why))
 	}
 }
 
-func sentence(text string) string {
+func asSentence(text string) string {
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }
 
