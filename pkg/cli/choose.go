@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
@@ -90,6 +91,7 @@ func answering(snap *cluster.Snapshot, all []*workload.Workload, t target) []*wo
 	for _, w := range all {
 		switch {
 		case is(identityOf(w.Ref())), is(identityOf(w.OwnerRef)):
+		case is(identity{cluster.LocalQueue, w.Namespace, w.Queue}), is(identity{cluster.ClusterQueue, "", queueOf(snap, w)}):
 		case t.name != "" && above[identityOf(w.OwnerRef)]:
 		case slices.ContainsFunc(w.Members, func(o *cluster.Object) bool { return is(identityOf(o.Ref)) }):
 		case w.Owner != nil && slices.ContainsFunc(owners(snap, w.Owner), is):
@@ -99,6 +101,15 @@ func answering(snap *cluster.Snapshot, all []*workload.Workload, t target) []*wo
 		out = append(out, w)
 	}
 	return out
+}
+
+// queueOf is the ClusterQueue that a workload's LocalQueue leads to; empty when that is not in the input.
+func queueOf(snap *cluster.Snapshot, w *workload.Workload) string {
+	lq := cluster.As[*kueue.LocalQueue](snap.Get(cluster.LocalQueue, w.Namespace, w.Queue))
+	if lq == nil {
+		return ""
+	}
+	return string(lq.Spec.ClusterQueue)
 }
 
 // owners are the controllers above an object, nearest first.

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 )
@@ -19,6 +20,7 @@ const (
 	inputGroup      = "Input"
 	selectionGroup  = "Selection"
 	kueueGroup      = "Kueue"
+	whatIfGroup     = "What if"
 	outputGroup     = "Output"
 	connectionGroup = "Connection"
 )
@@ -33,6 +35,8 @@ type flags struct {
 
 	kueueVersion, kueueConfig string
 	featureGates              []string
+
+	set, without []string
 
 	output, color string
 	strict        bool
@@ -56,6 +60,8 @@ type options struct {
 	gates      map[string]bool
 	labels     labels.Selector
 	targets    []target
+	settings   []setting
+	gone       []cluster.Ref
 	printer    report.Printer
 	// live tells to read the cluster.
 	live bool
@@ -93,11 +99,15 @@ func (f *flags) registerShared(cmd *cobra.Command) {
 	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
 	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds it, in place of the one in the input")
 
+	whatIf := pflag.NewFlagSet(whatIfGroup, pflag.ContinueOnError)
+	whatIf.StringArrayVar(&f.set, "set", nil, setFlagUsage)
+	whatIf.StringArrayVar(&f.without, "without", nil, goneFlagUsage)
+
 	output := pflag.NewFlagSet(outputGroup, pflag.ContinueOnError)
 	output.StringVarP(&f.output, "output", "o", "", "output format: "+strings.Join(report.Formats, ", "))
 	output.StringVar(&f.color, "color", "auto", "colour: auto (on a terminal, unless NO_COLOR is set), always or never")
 
-	addGroups(cmd, group{inputGroup, input}, group{kueueGroup, kueue}, group{outputGroup, output}, group{connectionGroup, connection})
+	addGroups(cmd, group{inputGroup, input}, group{kueueGroup, kueue}, group{whatIfGroup, whatIf}, group{outputGroup, output}, group{connectionGroup, connection})
 	registerCompletions(cmd)
 }
 
@@ -120,6 +130,9 @@ func (f *flags) toOptions(env Env, args []string) (*options, error) {
 	if err := f.checkInputs(); err != nil {
 		return nil, err
 	}
+	if err := o.parseSupposed(); err != nil {
+		return nil, err
+	}
 	o.live = len(f.from) == 0
 	terminal := env.terminal(f.color)
 	if o.live {
@@ -129,6 +142,24 @@ func (f *flags) toOptions(env Env, args []string) (*options, error) {
 		return nil, err
 	}
 	return o, nil
+}
+
+func (o *options) parseSupposed() error {
+	for _, text := range o.set {
+		s, err := parseSetting(text)
+		if err != nil {
+			return err
+		}
+		o.settings = append(o.settings, s)
+	}
+	for _, text := range o.without {
+		ref, err := parseGone(text)
+		if err != nil {
+			return err
+		}
+		o.gone = append(o.gone, ref)
+	}
+	return nil
 }
 
 func (f *flags) checkInputs() error {

@@ -50,6 +50,9 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 		return nil, errUnreadable
 	}
 	warnForbidden(env, snap, o)
+	if snap, err = o.suppose(snap); err != nil {
+		return nil, err
+	}
 	conf, err := kueueconf.Resolve(snap, kueueconf.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates})
 	if err != nil {
 		return nil, err

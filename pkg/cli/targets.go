@@ -34,6 +34,8 @@ var targetKinds = []struct {
 	short []string
 }{
 	{cluster.Workload, []string{"wl"}},
+	{cluster.ClusterQueue, []string{"cq"}},
+	{cluster.LocalQueue, []string{"lq", "queue", "queues"}},
 	{cluster.Job, nil},
 	{cluster.JobSet, nil},
 	{cluster.Pod, []string{"po"}},
