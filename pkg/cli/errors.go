@@ -11,6 +11,8 @@ import (
 const (
 	// ExitOK is a clean run.
 	ExitOK = 0
+	// ExitFindings is a finding at or above --fail-on.
+	ExitFindings = 1
 	// ExitUnusable is a usage error, or input that could not be read.
 	ExitUnusable = 2
 	// ExitIncomplete is missing evidence under --strict.
@@ -27,6 +29,9 @@ func (e usageError) Unwrap() error { return e.error }
 
 // errUnreadable ends a run whose input had unreadable parts. They have been printed already.
 var errUnreadable = errors.New("some of the input could not be read")
+
+// errFindings ends a run that found something at or above --fail-on. The findings are the result, so nothing more is said.
+var errFindings = errors.New("there are findings")
 
 // errIncomplete ends a run under --strict that lacked evidence.
 type errIncomplete struct {
@@ -54,6 +59,8 @@ func exitCode(err error) int {
 	switch {
 	case err == nil:
 		return ExitOK
+	case errors.Is(err, errFindings):
+		return ExitFindings
 	case errors.As(err, &incomplete) && !errors.Is(err, errUnreadable):
 		return ExitIncomplete
 	}

@@ -14,8 +14,13 @@ import (
 // demoExport is the name under which --from finds the embedded demo cluster, unless a file has it.
 const demoExport = "demo"
 
+// inlet takes what is read: a cluster.Builder, or something before it.
+type inlet interface {
+	Sink(cluster.InputOptions) source.Sink
+}
+
 // read reads the live cluster or the export, then the files of -f over it.
-func read(ctx context.Context, env Env, o *options, b *cluster.Builder) error {
+func read(ctx context.Context, env Env, o *options, b inlet) error {
 	if o.live {
 		if err := readLive(ctx, env, o, b); err != nil {
 			return err
@@ -31,7 +36,7 @@ func read(ctx context.Context, env Env, o *options, b *cluster.Builder) error {
 }
 
 // readExport reads everything --from names. Directories are read with all below them: a must-gather is a tree.
-func readExport(ctx context.Context, env Env, o *options, b *cluster.Builder) error {
+func readExport(ctx context.Context, env Env, o *options, b inlet) error {
 	o.namespace = *o.config.Namespace
 	o.laidNamespace = o.namespace
 	sink := b.Sink(cluster.InputOptions{Namespace: o.namespace})

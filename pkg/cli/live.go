@@ -23,7 +23,7 @@ var managerNamespaces = []string{"kueue-system", "openshift-kueue-operator"}
 const managerConfigKey = "controller_manager_config.yaml"
 
 // readLive reads the cluster the connection flags lead to. Where nothing leads to any, the files of -f stand alone.
-func readLive(ctx context.Context, env Env, o *options, b *cluster.Builder) error {
+func readLive(ctx context.Context, env Env, o *options, b inlet) error {
 	if !o.leadsToCluster() {
 		if len(o.filenames) == 0 {
 			return errNoInput

@@ -49,7 +49,7 @@ func NewRoot(env Env) *cobra.Command {
 		return usageError{err, cmd.CommandPath()}
 	})
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
-	root.AddCommand(newCharge(env), newExplain(env), newSimulate(env), newQueues(env), newVersion(env), newCompletion(env))
+	root.AddCommand(newCharge(env), newExplain(env), newSimulate(env), newQueues(env), newLint(env), newRules(env), newVersion(env), newCompletion(env))
 	root.SetUsageFunc(usage)
 	return root
 }
@@ -61,7 +61,7 @@ func Run(ctx context.Context, env Env, args []string) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	var wrong usageError
 	switch {
-	case err == nil || errors.Is(err, errUnreadable):
+	case err == nil || errors.Is(err, errUnreadable) || errors.Is(err, errFindings):
 	case errors.As(err, &wrong):
 		fmt.Fprintf(env.ErrOut, "error: %v\nSee '%s --help' for usage.\n", err, wrong.command)
 	case strings.HasPrefix(err.Error(), "unknown command"):

@@ -15,6 +15,7 @@ import (
 var schemas = map[string]any{
 	"chargelist.json":      &ChargeList{},
 	"explanationlist.json": &ExplanationList{},
+	"findinglist.json":     &FindingList{},
 }
 
 // schemaDir holds the schemas that are committed.

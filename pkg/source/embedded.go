@@ -36,7 +36,7 @@ type embeddedPlace struct {
 	root *yamlv3.Node
 }
 
-func (p *embeddedPlace) position(path string) (Position, bool) {
+func (p *embeddedPlace) position(path string, of part) (Position, bool) {
 	whole, indent, block := p.whole()
 	if whole.Line == 0 || path == "" {
 		return whole, whole.Line > 0
@@ -50,23 +50,16 @@ func (p *embeddedPlace) position(path string) (Position, bool) {
 	if p.root == nil || !block {
 		return whole, true
 	}
-	n := p.root
-	for _, s := range parsePath(path) {
-		merges := maxMerges
-		_, v := yamlStep(n, s, &merges)
-		if v == nil {
-			break
-		}
-		n = v
-	}
-	at := Position{Line: whole.Line + n.Line, Column: indent + n.Column}
+	text := []byte(p.text)
+	start, end := yamlField(text, p.root, parsePath(path), of)
+	// The text begins on the line below the head of the block, or on its own first line.
+	first := &stretch{line: whole.Line + 1, column: 1}
 	if p.outer == nil {
-		at.Line = p.line - 1 + n.Line
+		first.line = p.line
 	}
-	at.EndLine, at.EndColumn = at.Line, at.Column
-	if n.Kind == yamlv3.ScalarNode {
-		at.EndColumn += len(n.Value)
-	}
+	at := first.between(text, start, end)
+	at.Column += indent
+	at.EndColumn += indent
 	return at, true
 }
 

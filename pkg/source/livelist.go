@@ -186,7 +186,7 @@ func (c *collector) origin(_ *jsonReader, _ found, text []byte) *Origin {
 func jsonString(text []byte, keys ...string) string {
 	w := windowOn(text, 0, 1)
 	for _, key := range keys {
-		at, ok := jsonStep(w, step{key, -1})
+		_, at, ok := jsonStep(w, step{key, -1})
 		if !ok {
 			return ""
 		}

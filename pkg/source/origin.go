@@ -22,9 +22,17 @@ type Position struct {
 	Line, Column, EndLine, EndColumn int
 }
 
+// part is what is looked for at a path: the value there, or the key it stands under.
+type part bool
+
+const (
+	theValue part = false
+	theKey   part = true
+)
+
 // locator finds the position of a field of an object in the bytes it was read from.
 type locator interface {
-	position(path string) (Position, bool)
+	position(path string, of part) (Position, bool)
 	textOf(line int) (string, bool)
 }
 
@@ -39,7 +47,16 @@ func (o *Origin) Field(path string) (pos Position, ok bool) {
 	if o == nil || o.locate == nil {
 		return Position{}, false
 	}
-	return o.locate.position(path)
+	return o.locate.position(path, theValue)
+}
+
+// Key returns where the key of the last step of a field path stands, as [Origin.Field] does the value. Of a path that
+// ends in an index, or does not exist, it is what Field returns.
+func (o *Origin) Key(path string) (pos Position, ok bool) {
+	if o == nil || o.locate == nil {
+		return Position{}, false
+	}
+	return o.locate.position(path, theKey)
 }
 
 // Text returns a line of the file that the object stands on, without its line break, so that the columns of a

@@ -31,14 +31,15 @@ type placeCache struct {
 type placeKey struct {
 	of   *stretch
 	path string
+	part part
 }
 
 // maxPlaces bounds the places remembered.
 const maxPlaces = 4096
 
 // find returns the place of a path, which look finds when it is not known.
-func (c *placeCache) find(s *stretch, path string, look func() (Position, bool)) (Position, bool) {
-	key := placeKey{s, path}
+func (c *placeCache) find(s *stretch, path string, of part, look func() (Position, bool)) (Position, bool) {
+	key := placeKey{s, path, of}
 	c.mu.Lock()
 	pos, ok := c.known[key]
 	c.mu.Unlock()
@@ -118,10 +119,10 @@ func (s *stretch) lineText(text []byte, line int) (string, bool) {
 // jsonPlace finds fields in the JSON text of an object.
 type jsonPlace struct{ stretch }
 
-func (p *jsonPlace) position(path string) (Position, bool) {
-	return p.places.find(&p.stretch, path, func() (pos Position, ok bool) {
+func (p *jsonPlace) position(path string, of part) (Position, bool) {
+	return p.places.find(&p.stretch, path, of, func() (pos Position, ok bool) {
 		ok = p.places.with(&p.stretch, nil, func(text []byte, _ *yamlv3.Node) {
-			start, end := jsonField(text, parsePath(path))
+			start, end := jsonField(text, parsePath(path), of)
 			pos = p.between(text, start, end)
 		})
 		return pos, ok
@@ -133,18 +134,26 @@ func (p *jsonPlace) textOf(line int) (s string, ok bool) {
 	return s, ok
 }
 
-// jsonField finds the value at a path, or the deepest value on the way to it.
-func jsonField(text []byte, steps []step) (start, end int) {
+// jsonField finds the value at a path, or the deepest value on the way to it; or the key of the last step, when all
+// steps were found and that one has a key.
+func jsonField(text []byte, steps []step, of part) (start, end int) {
 	w := windowOn(text, 0, 1)
 	w.next()
 	start = w.pos
-	for _, s := range steps {
-		at, ok := jsonStep(w, s)
+	key := span{}
+	for i, s := range steps {
+		k, at, ok := jsonStep(w, s)
 		if !ok {
 			break
 		}
+		if i == len(steps)-1 {
+			key = k
+		}
 		start = at
 		w.pos = at
+	}
+	if of == theKey && key.end > 0 {
+		return key.start, key.end
 	}
 	w.pos = start
 	if w.skipValue() != nil {
@@ -153,12 +162,15 @@ func jsonField(text []byte, steps []step) (start, end int) {
 	return start, w.pos
 }
 
-// jsonStep finds the value of a key or an index in the object or list at pos. Of two equal keys the last one
-// counts, as in decoding. Broken JSON has no fields from there on.
-func jsonStep(w *window, s step) (at int, ok bool) {
+// span is a part of a text; none ends at its start.
+type span struct{ start, end int }
+
+// jsonStep finds the value of a key or an index in the object or list at pos, and the key. Of two equal keys the last
+// one counts, as in decoding. Broken JSON has no fields from there on.
+func jsonStep(w *window, s step) (key span, at int, ok bool) {
 	c, _ := w.next()
 	if c != '{' && c != '[' || (c == '{') != (s.index < 0) {
-		return 0, false
+		return key, 0, false
 	}
 	object := c == '{'
 	w.pos++
@@ -169,26 +181,27 @@ func jsonStep(w *window, s step) (at int, ok bool) {
 			c, more = w.next()
 		}
 		if !more || c == '}' || c == ']' {
-			return at, ok
+			return key, at, ok
 		}
-		match := s.index == n
+		match, here := s.index == n, span{start: w.pos}
 		if object {
 			if c != '"' {
-				return at, ok
+				return key, at, ok
 			}
-			key, err := w.readString()
-			match = string(key) == s.key
+			name, err := w.readString()
+			match = string(name) == s.key
+			here.end = w.pos
 			if c, _ := w.next(); err != nil || c != ':' {
-				return at, ok
+				return key, at, ok
 			}
 			w.pos++
 			w.next()
 		}
 		if match {
-			at, ok = w.pos, true
+			key, at, ok = here, w.pos, true
 		}
 		if match && !object || w.skipValue() != nil {
-			return at, ok
+			return key, at, ok
 		}
 	}
 }

@@ -66,7 +66,7 @@ func (t *yamlText) lineOf(path string) int {
 	if path == "" {
 		return t.first
 	}
-	if pos, ok := (&yamlPlace{t, path}).position(""); ok {
+	if pos, ok := (&yamlPlace{t, path}).position("", theValue); ok {
 		return pos.Line
 	}
 	return t.first
@@ -78,7 +78,7 @@ type yamlPlace struct {
 	path string
 }
 
-func (p *yamlPlace) position(path string) (Position, bool) {
+func (p *yamlPlace) position(path string, of part) (Position, bool) {
 	full := p.path
 	switch {
 	case full == "" || path == "" || path[0] == '[':
@@ -86,12 +86,12 @@ func (p *yamlPlace) position(path string) (Position, bool) {
 	default:
 		full += "." + path
 	}
-	return p.text.places.find(&p.text.stretch, full, func() (pos Position, ok bool) {
+	return p.text.places.find(&p.text.stretch, full, of, func() (pos Position, ok bool) {
 		read := p.text.places.with(&p.text.stretch, p.text.parse, func(text []byte, root *yamlv3.Node) {
 			if root == nil {
 				return
 			}
-			start, end := yamlField(text, root, parsePath(full))
+			start, end := yamlField(text, root, parsePath(full), of)
 			pos, ok = p.text.between(text, start, end), true
 		})
 		return pos, ok && read
@@ -103,16 +103,21 @@ func (p *yamlPlace) textOf(line int) (s string, ok bool) {
 	return s, ok
 }
 
-// yamlField finds the value at a path, or the deepest value on the way to it.
-func yamlField(text []byte, n *yamlv3.Node, steps []step) (start, end int) {
+// yamlField finds the value at a path, or the deepest value on the way to it; or the key of the last step, when all
+// steps were found and that one has a key.
+func yamlField(text []byte, n *yamlv3.Node, steps []step, of part) (start, end int) {
 	var key *yamlv3.Node
 	for _, s := range steps {
 		merges := maxMerges
 		k, v := yamlStep(n, s, &merges)
 		if v == nil {
+			of = theValue
 			break
 		}
 		key, n = k, v
+	}
+	if of == theKey && key != nil {
+		n = key
 	}
 	src := &yamlSource{text: text}
 	lines(text, func(_ []byte, start, _ int) bool {

@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/rules"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
+)
+
+const lintLong = `Looks for what Kueue and the API server will refuse, and for what costs other quota than
+it reads: in manifests, in an export, or in the live cluster.
+
+PATHs are files, directories (with everything below them), globs or - (standard
+input), and are taken for all there is. Without a PATH and without --from the live
+cluster is read; with -f files are laid over it, and only findings that concern them
+are shown.
+
+A rule that has something to check, but not the objects to check it against, is
+reported as not evaluated: it neither passes nor fails.
+
+Exit codes: 0 no findings at or above --fail-on; 1 there are some; 2 a usage error, or
+input that could not be read at all.`
+
+const lintExample = `  # The manifests of a repository
+  kubectl gpu-quota lint deploy/
+
+  # Against the queues and devices of an export
+  kubectl gpu-quota lint -f job.yaml --from export.yaml
+
+  # The live cluster
+  kubectl gpu-quota lint
+
+  # In CI: for people on the terminal, for the code scanning in a file
+  kubectl gpu-quota lint deploy/ --report sarif=lint.sarif
+
+  # What does this rule mean?
+  kubectl gpu-quota rules explain GQ104`
+
+// lintFlags are the flags of lint, as given.
+type lintFlags struct {
+	filenames, from, reports                             []string
+	kueueVersion, kueueConfig, kubernetesVersion, failOn string
+	featureGates                                         []string
+	output, color                                        string
+	config                                               *genericclioptions.ConfigFlags
+}
+
+// lintOptions are validated flags and arguments.
+type lintOptions struct {
+	*options
+	paths      []string
+	kubernetes lint.KubernetesVersion
+	failOn     string
+	reports    []findingReport
+}
+
+// findingReport is one --report.
+type findingReport struct {
+	file    string
+	printer report.Printer
+}
+
+// failModes are the values of --fail-on.
+var failModes = []string{string(lint.Error), string(lint.Warning), string(lint.Info), "none"}
+
+func newLint(env Env) *cobra.Command {
+	f := &lintFlags{}
+	cmd := &cobra.Command{
+		Use:     "lint [PATH ...] [flags]",
+		Short:   "Find misconfiguration before the cluster does",
+		Long:    lintLong,
+		Example: lintExample,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := f.toOptions(env, args)
+			if err != nil {
+				return usageError{err, cmd.CommandPath()}
+			}
+			return runLint(cmd.Context(), env, o)
+		},
+	}
+	f.register(cmd)
+	return cmd
+}
+
+func (f *lintFlags) register(cmd *cobra.Command) {
+	f.config = genericclioptions.NewConfigFlags(true)
+	f.config.CacheDir, f.config.DisableCompression = nil, nil
+	connection := pflag.NewFlagSet(connectionGroup, pflag.ContinueOnError)
+	f.config.AddFlags(connection)
+
+	input := pflag.NewFlagSet(inputGroup, pflag.ContinueOnError)
+	input.StringArrayVarP(&f.filenames, "filename", "f", nil, "file, directory, glob or - with objects to check as if applied to the cluster or the export; repeatable")
+	input.StringArrayVar(&f.from, "from", nil, "file, directory, glob or - with an export of the whole cluster, read instead of a live one; repeatable")
+	input.StringVar(&f.failOn, "fail-on", string(lint.Error), "exit with code 1 when there is a finding of this severity or above: "+strings.Join(failModes, ", "))
+
+	kueue := pflag.NewFlagSet(kueueGroup, pflag.ContinueOnError)
+	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.19.2 or main; the default is that of the manager's image")
+	kueue.StringVar(&f.kubernetesVersion, "kubernetes-version", "", "version of Kubernetes the manifests are for, for example 1.36")
+	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
+	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds it, in place of the one in the input")
+
+	output := pflag.NewFlagSet(outputGroup, pflag.ContinueOnError)
+	output.StringVarP(&f.output, "output", "o", "text", "output format: "+strings.Join(report.FindingFormats, ", "))
+	output.StringArrayVar(&f.reports, "report", nil, "write the findings to a file as well, as FORMAT=FILE; repeatable")
+	output.StringVar(&f.color, "color", "auto", "colour: auto (on a terminal, unless NO_COLOR is set), always or never")
+
+	addGroups(cmd, group{inputGroup, input}, group{kueueGroup, kueue}, group{outputGroup, output}, group{connectionGroup, connection})
+	registerCompletions(cmd)
+}
+
+func (f *lintFlags) toOptions(env Env, args []string) (*lintOptions, error) {
+	shared := flags{filenames: f.filenames, from: f.from, recursive: true, kueueVersion: f.kueueVersion, kueueConfig: f.kueueConfig,
+		featureGates: f.featureGates, color: f.color, config: f.config}
+	if len(args) > 0 && len(f.from)+len(f.filenames) > 0 {
+		return nil, errors.New("PATHs are all there is: to check files against an export or a cluster, name them with -f")
+	}
+	shared.filenames = slices.Concat(args, f.filenames)
+	o := &lintOptions{options: &options{flags: shared}, paths: args, failOn: f.failOn}
+	if !slices.Contains(failModes, f.failOn) {
+		return nil, fmt.Errorf("--fail-on must be one of %s, not %q", strings.Join(failModes, ", "), f.failOn)
+	}
+	if !slices.Contains(colorModes, f.color) {
+		return nil, fmt.Errorf("--color must be one of %s, not %q", strings.Join(colorModes, ", "), f.color)
+	}
+	if err := shared.checkInputs(); err != nil {
+		return nil, err
+	}
+	var err error
+	if f.kubernetesVersion != "" {
+		if o.kubernetes, err = lint.ParseKubernetes(f.kubernetesVersion); err != nil {
+			return nil, fmt.Errorf("--kubernetes-version: %w", err)
+		}
+	}
+	if o.gates, err = kueueconf.ParseFeatureGates(strings.Join(f.featureGates, ",")); err != nil {
+		return nil, fmt.Errorf("--feature-gates: %w", err)
+	}
+	if o.printer, err = report.NewFindingPrinter(report.Options{Format: f.output, Terminal: env.terminal(f.color)}); err != nil {
+		return nil, err
+	}
+	o.live = len(f.from) == 0 && len(args) == 0
+	return o, o.addReports(f.reports)
+}
+
+func (o *lintOptions) addReports(reports []string) error {
+	for _, r := range reports {
+		format, file, ok := strings.Cut(r, "=")
+		if !ok || file == "" {
+			return fmt.Errorf("--report needs FORMAT=FILE, not %q", r)
+		}
+		printer, err := report.NewFindingPrinter(report.Options{Format: format})
+		if err != nil {
+			return fmt.Errorf("--report: %w", err)
+		}
+		o.reports = append(o.reports, findingReport{file, printer})
+	}
+	return nil
+}
+
+func runLint(ctx context.Context, env Env, o *lintOptions) error {
+	in, err := readLint(ctx, env, o)
+	if err != nil {
+		return err
+	}
+	all := rules.All()
+	result, err := lint.Run(ctx, *in, lint.Options{Rules: all})
+	if err != nil {
+		return err
+	}
+	if len(o.filenames) > 0 && len(o.paths) == 0 && !o.filesAlone {
+		result.Keep(func(f lint.Finding) bool { return concernsLaid(in.Snapshot, f) })
+	}
+	doc := report.NewFindings(in.Config, result, all, version)
+	if err := o.printer.Print(env.Out, doc); err != nil {
+		return fmt.Errorf("writing the result: %w", err)
+	}
+	for _, r := range o.reports {
+		if err := writeReport(r, doc); err != nil {
+			return err
+		}
+	}
+	return o.verdict(result)
+}
+
+// concernsLaid tells that a finding has to do with an object of -f.
+func concernsLaid(snap *cluster.Snapshot, f lint.Finding) bool {
+	for _, l := range append([]lint.Location{f.At, f.Cause}, f.Related...) {
+		o := snap.Get(l.Object.GroupKind(), l.Object.Namespace, l.Object.Name)
+		if o != nil && o.Laid || l.Object.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
+// verdict is the error that leads to exit code 1 or 2.
+func (o *lintOptions) verdict(result *lint.Result) error {
+	if slices.ContainsFunc(result.Findings, func(f lint.Finding) bool { return f.Rule.ID == unreadable && f.At.Line == 0 }) {
+		return errUnreadable
+	}
+	if o.failOn == "none" {
+		return nil
+	}
+	if slices.ContainsFunc(result.Findings, func(f lint.Finding) bool { return f.Severity.AtLeast(lint.Severity(o.failOn)) }) {
+		return errFindings
+	}
+	return nil
+}
+
+// unreadable is the rule that tells of input that can't be read: a whole file where it names no line.
+const unreadable = "GQ001"
+
+func writeReport(r findingReport, doc *report.Findings) error {
+	f, err := os.Create(r.file)
+	if err != nil {
+		return fmt.Errorf("--report: %w", err)
+	}
+	err = r.printer.Print(f, doc)
+	return errors.Join(err, f.Close())
+}
+
+// readLint reads the input: PATHs alone, or what the shared flags say.
+func readLint(ctx context.Context, env Env, o *lintOptions) (*lint.Input, error) {
+	var wants func(schema.GroupKind) bool // every readable kind
+	if o.live {
+		wants = needed
+	}
+	b := &collector{Builder: cluster.NewBuilder(wants)}
+	err := readPaths(ctx, env, o, b)
+	snap := b.Build()
+	if err != nil {
+		return nil, err
+	}
+	warnForbidden(env, snap)
+	conf, err := kueueconf.Resolve(snap, kueueconf.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates})
+	if err != nil {
+		return nil, err
+	}
+	in := &lint.Input{Snapshot: snap, Config: conf, Kubernetes: o.kubernetes}
+	for _, c := range b.sinks {
+		in.Documents = append(in.Documents, c.Documents...)
+		in.Files += c.Files()
+	}
+	return in, ctx.Err()
+}
+
+// readPaths reads PATHs as all there is, or what the shared flags say.
+func readPaths(ctx context.Context, env Env, o *lintOptions, b inlet) error {
+	if len(o.paths) == 0 {
+		return read(ctx, env, o.options, b)
+	}
+	o.filesAlone = true
+	sink := b.Sink(cluster.InputOptions{Laid: true, Whole: true, Namespace: *o.config.Namespace})
+	return source.Read(ctx, source.Options{Filenames: o.paths, Recursive: true, Stdin: env.In}, sink)
+}
+
+// collector is a Builder that keeps the documents, too.
+type collector struct {
+	*cluster.Builder
+	sinks []*lint.Collector
+}
+
+// Sink implements inlet.
+func (c *collector) Sink(opts cluster.InputOptions) source.Sink {
+	s := lint.NewCollector(c.Builder.Sink(opts))
+	c.sinks = append(c.sinks, s)
+	return s
+}

@@ -1,0 +1,45 @@
+package lint
+
+import (
+	"bytes"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
+)
+
+// Collector is a source.Sink that hands everything on and keeps the documents that never passed an API server, for the
+// rules about their shape.
+type Collector struct {
+	source.Sink
+	Documents []source.Document
+	files     map[string]bool
+}
+
+// NewCollector puts a Collector before a sink.
+func NewCollector(next source.Sink) *Collector {
+	return &Collector{Sink: next, files: map[string]bool{}}
+}
+
+// uid is what the API server gives every object.
+var uid = []byte(`"uid":`)
+
+// Document implements source.Sink.
+func (c *Collector) Document(d source.Document) {
+	if d.Origin != nil && d.Origin.File != "" {
+		c.files[d.Origin.File] = true
+		if !bytes.Contains(d.JSON, uid) {
+			c.Documents = append(c.Documents, d)
+		}
+	}
+	c.Sink.Document(d)
+}
+
+// Problem implements source.Sink.
+func (c *Collector) Problem(p source.Problem) {
+	if p.File != "" {
+		c.files[p.File] = true
+	}
+	c.Sink.Problem(p)
+}
+
+// Files counts the files that objects or problems came from.
+func (c *Collector) Files() int { return len(c.files) }

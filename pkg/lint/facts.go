@@ -1,0 +1,79 @@
+package lint
+
+import (
+	"sync"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
+)
+
+// Input is what is linted. It does not change.
+type Input struct {
+	Snapshot *cluster.Snapshot
+	Config   *kueueconf.Config
+	// Documents are the objects as they stand in files, in input order. Those that come from an API server may be left
+	// out: it has checked their shape.
+	Documents []source.Document
+	// Kubernetes is the version of Kubernetes the manifests are for.
+	Kubernetes KubernetesVersion
+	// Files counts the files read.
+	Files int
+}
+
+// Facts are the input and what the layers above make of it, computed when first asked for.
+type Facts struct {
+	Input
+
+	workloads func() []*workload.Workload
+	inventory func() *device.Inventory
+	engine    func() *charge.Engine
+	charges   func() []*charge.Charge
+	selectors func() []Selector
+}
+
+func newFacts(in Input) *Facts {
+	f := &Facts{Input: in}
+	f.workloads = sync.OnceValue(func() []*workload.Workload {
+		return workload.Find(f.Snapshot, f.Config, workload.Options{})
+	})
+	f.inventory = sync.OnceValue(func() *device.Inventory { return device.NewInventory(f.Snapshot) })
+	f.engine = sync.OnceValue(func() *charge.Engine { return charge.NewEngine(f.Snapshot, f.Config, f.inventory()) })
+	f.charges = sync.OnceValue(func() []*charge.Charge { return f.engine().Charges(f.workloads()) })
+	f.selectors = sync.OnceValue(f.findSelectors)
+	return f
+}
+
+// Workloads are the workloads of the input, in the order of package workload.
+func (f *Facts) Workloads() []*workload.Workload { return f.workloads() }
+
+// Inventory is what the drivers have published. It is ready for matching: counters and selectors in use are known to it.
+func (f *Facts) Inventory() *device.Inventory {
+	f.engine()
+	return f.inventory()
+}
+
+// Charges of the workloads, in the same order.
+func (f *Facts) Charges() []*charge.Charge { return f.charges() }
+
+// Configured is the place of a field of Kueue's configuration.
+func (f *Facts) Configured(path string) Place {
+	c := f.Config
+	if c.Ref.GroupKind() == cluster.OpenShiftKueue && path != "" {
+		path = "spec.config." + path
+	}
+	return Place{Ref: c.Ref, Origin: c.Origin, Path: path}
+}
+
+// place is that of a fact of a charge. Facts of the configuration are told by paths of the Configuration.
+func (f *Facts) place(e charge.Evidence) Place {
+	if e.Object == nil && e.Ref == f.Config.Ref && !e.Ref.IsZero() {
+		p := f.Configured(e.Path)
+		p.Value = e.Value
+		return p
+	}
+	return Evidence(e)
+}

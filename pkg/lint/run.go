@@ -1,0 +1,128 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options say which rules to apply, and how.
+type Options struct {
+	Rules []*Rule
+	// Timeout for one rule; 0 means DefaultTimeout.
+	Timeout time.Duration
+	// Severities replace those of rules, by ID.
+	Severities map[string]Severity
+}
+
+// DefaultTimeout is how long one rule may take.
+const DefaultTimeout = 60 * time.Second
+
+// RuleFailed reports a rule that panicked or took too long. It has no check of its own.
+var RuleFailed = &Rule{
+	ID: "GQ004", Name: "rule-failed", Severity: Warning,
+	Doc: Doc{
+		Title: "A rule could not be applied",
+		Why: "A rule that stops with an error, or takes longer than it may, has found nothing, which must not be read as " +
+			"\"nothing is wrong\". The other rules are not affected.",
+		Since: "every version",
+	},
+	Check: func(*Pass) {},
+}
+
+// Run applies rules to an input. The error is that of ctx.
+func Run(ctx context.Context, in Input, opts Options) (*Result, error) {
+	facts := newFacts(in)
+	out := &Result{Objects: in.Snapshot.Objects(), Files: in.Files}
+	for _, r := range opts.Rules {
+		done := make(chan outcome, 1)
+		go apply(facts, r, done)
+		select {
+		case o := <-done:
+			out.take(r, o, opts)
+		case <-time.After(timeout(opts)):
+			out.take(r, outcome{failure: fmt.Sprintf("it took longer than %s", timeout(opts))}, opts)
+			// The rule may be at work on the facts still, so the others get new ones.
+			facts = newFacts(in)
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	out.finish()
+	return out, ctx.Err()
+}
+
+func timeout(o Options) time.Duration {
+	if o.Timeout > 0 {
+		return o.Timeout
+	}
+	return DefaultTimeout
+}
+
+// outcome of one rule.
+type outcome struct {
+	diagnostics []Diagnostic
+	missing     []string
+	// failure says why there is no outcome.
+	failure string
+}
+
+func apply(facts *Facts, r *Rule, done chan<- outcome) {
+	p := &Pass{Facts: facts, rule: r}
+	o := outcome{failure: "it ended early"}
+	defer func() {
+		if v := recover(); v != nil {
+			o = outcome{failure: fmt.Sprintf("it stopped with an error: %v", v)}
+		}
+		done <- o
+	}()
+	r.Check(p)
+	slices.Sort(p.missing)
+	o = outcome{diagnostics: p.out, missing: p.missing}
+}
+
+func (res *Result) take(r *Rule, o outcome, opts Options) {
+	if o.failure != "" {
+		res.Findings = append(res.Findings, Finding{Rule: RuleFailed, Severity: severityOf(RuleFailed, "", opts),
+			Message: fmt.Sprintf("rule %s (%s) could not be applied: %s", r.ID, r.Name, o.failure),
+			Help:    "this is a fault of the rule; what it looks for was not checked"})
+		return
+	}
+	for _, d := range o.diagnostics {
+		f := Finding{Rule: r, Severity: severityOf(r, d.Severity, opts), Message: oneLine(d.Message), Help: d.Help, At: d.At.locate(), Fix: d.Fix}
+		f.Cause = f.At
+		if !d.Cause.IsZero() {
+			f.Cause = d.Cause.locate()
+		}
+		for _, p := range d.Related {
+			if l := p.locate(); !l.IsZero() && l.Compare(f.At) != 0 {
+				f.Related = append(f.Related, l)
+			}
+		}
+		res.Findings = append(res.Findings, f)
+	}
+	if len(o.missing) > 0 {
+		res.Unevaluated = append(res.Unevaluated, Unevaluated{Rule: r, Missing: o.missing})
+	}
+}
+
+func severityOf(r *Rule, own Severity, opts Options) Severity {
+	if s, ok := opts.Severities[r.ID]; ok {
+		return s
+	}
+	if own != "" {
+		return own
+	}
+	return r.Severity
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// finish sorts the findings and takes out what is told twice.
+func (res *Result) finish() {
+	slices.SortStableFunc(res.Findings, Finding.Compare)
+	res.Findings = slices.CompactFunc(res.Findings, func(a, b Finding) bool { return a.Compare(b) == 0 })
+	slices.SortStableFunc(res.Unevaluated, func(a, b Unevaluated) int { return strings.Compare(a.Rule.ID, b.Rule.ID) })
+}

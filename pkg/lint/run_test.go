@@ -1,0 +1,120 @@
+package lint_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+)
+
+const two = `apiVersion: v1
+kind: Namespace
+metadata: {name: b}
+---
+apiVersion: v1
+kind: Namespace
+metadata: {name: a}
+`
+
+func inputOf(t *testing.T, text string) lint.Input {
+	t.Helper()
+	snap, err := cluster.FromBytes(context.Background(), "input.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf, err := kueueconf.Resolve(snap, kueueconf.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lint.Input{Snapshot: snap, Config: conf}
+}
+
+func ran(t *testing.T, in lint.Input, opts lint.Options) []string {
+	t.Helper()
+	result, err := lint.Run(context.Background(), in, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, f := range result.Findings {
+		out = append(out, strings.TrimSpace(f.At.String()+" "+string(f.Severity)+" "+f.Rule.ID+" "+f.Message))
+	}
+	for _, u := range result.Unevaluated {
+		out = append(out, u.Rule.ID+" lacks "+strings.Join(u.Missing, ","))
+	}
+	return out
+}
+
+// names reports every namespace twice.
+var names = &lint.Rule{ID: "GQ900", Name: "names", Severity: lint.Warning, Check: func(p *lint.Pass) {
+	for range 2 {
+		for _, o := range p.Snapshot.List(cluster.Namespace) {
+			p.Report(lint.Diagnostic{At: lint.At(o, "metadata.name"), Message: "is\ncalled " + o.Ref.Name})
+		}
+	}
+}}
+
+var wantNames = []string{"input.yaml:3:18 warning GQ900 is called b", "input.yaml:7:18 warning GQ900 is called a"}
+
+func TestFindingsAreSortedAndToldOnce(t *testing.T) {
+	if diff := cmp.Diff(wantNames, ran(t, inputOf(t, two), lint.Options{Rules: []*lint.Rule{names}})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestSeveritiesMayBeReplaced(t *testing.T) {
+	got := ran(t, inputOf(t, two), lint.Options{Rules: []*lint.Rule{names}, Severities: map[string]lint.Severity{"GQ900": lint.Error}})
+	if !strings.Contains(got[0], " error GQ900") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestRuleThatPanicsIsToldAndTheOthersGoOn(t *testing.T) {
+	panics := &lint.Rule{ID: "GQ901", Name: "panics", Severity: lint.Error, Check: func(*lint.Pass) { panic("out of range") }}
+	got := ran(t, inputOf(t, two), lint.Options{Rules: []*lint.Rule{panics, names}})
+	want := append([]string{"warning GQ004 rule GQ901 (panics) could not be applied: it stopped with an error: out of range"}, wantNames...)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRuleThatTakesTooLongIsToldAndTheOthersGoOn(t *testing.T) {
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	hangs := &lint.Rule{ID: "GQ902", Name: "hangs", Severity: lint.Error, Check: func(p *lint.Pass) {
+		p.Charges()
+		<-release
+	}}
+	got := ran(t, inputOf(t, two), lint.Options{Rules: []*lint.Rule{hangs, names}, Timeout: time.Second})
+	want := append([]string{"warning GQ004 rule GQ902 (hangs) could not be applied: it took longer than 1s"}, wantNames...)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRuleWithoutEvidenceIsNotEvaluated(t *testing.T) {
+	needs := &lint.Rule{ID: "GQ903", Name: "needs", Severity: lint.Error, Needs: append(names.Needs, cluster.ResourceSlice, cluster.KueueConfiguration, cluster.Namespace),
+		Check: func(p *lint.Pass) {
+			if p.Need(cluster.ResourceSlice, cluster.Namespace, cluster.KueueConfiguration) {
+				t.Error("the input holds no ResourceSlices")
+			}
+		}}
+	want := []string{"GQ903 lacks Configuration,ResourceSlice"}
+	if diff := cmp.Diff(want, ran(t, inputOf(t, two), lint.Options{Rules: []*lint.Rule{needs}})); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRuleMustDeclareWhatItNeeds(t *testing.T) {
+	undeclared := &lint.Rule{ID: "GQ904", Name: "undeclared", Severity: lint.Error, Check: func(p *lint.Pass) { p.Need(cluster.Node) }}
+	got := ran(t, inputOf(t, two), lint.Options{Rules: []*lint.Rule{undeclared}})
+	if len(got) != 1 || !strings.Contains(got[0], "does not declare that it needs Node") {
+		t.Errorf("got %q", got)
+	}
+}

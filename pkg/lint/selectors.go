@@ -1,0 +1,148 @@
+package lint
+
+import (
+	"fmt"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+)
+
+// SelectorOf says what a CEL selector belongs to.
+type SelectorOf string
+
+const (
+	OfClass   SelectorOf = "DeviceClass"
+	OfRequest SelectorOf = "device request"
+	OfSource  SelectorOf = "source of a device class mapping"
+)
+
+// Selector is one CEL selector of the input.
+type Selector struct {
+	Of   SelectorOf
+	At   Place
+	Text string
+	// Class is the DeviceClass, of a class or of the request.
+	Class string
+	// Count of devices that the request asks for; 0 for the others.
+	Count int64
+	// Driver of a source.
+	Driver string
+	// Object is the class, claim or template; nil for a source.
+	Object *cluster.Object
+	// Request is the path of the request in Object.
+	Request string
+}
+
+// Selectors are all CEL selectors: of classes, templates, claims, then of the configuration's sources.
+func (f *Facts) Selectors() []Selector { return f.selectors() }
+
+func (f *Facts) findSelectors() []Selector {
+	var out []Selector
+	for o, class := range cluster.All[*resourcev1.DeviceClass](f.Snapshot, cluster.DeviceClass) {
+		for i, s := range class.Spec.Selectors {
+			if s.CEL != nil {
+				out = append(out, Selector{Of: OfClass, At: At(o, fmt.Sprintf("spec.selectors[%d].cel.expression", i)),
+					Text: s.CEL.Expression, Class: class.Name, Object: o})
+			}
+		}
+	}
+	for r := range f.DeviceRequests() {
+		for i, s := range r.Selectors {
+			if s.CEL != nil {
+				out = append(out, Selector{Of: OfRequest, At: r.At(fmt.Sprintf("selectors[%d].cel.expression", i)),
+					Text: s.CEL.Expression, Class: r.Class, Count: r.Count, Object: r.Object, Request: r.Path})
+			}
+		}
+	}
+	res := f.Config.Configuration.Resources
+	if res == nil {
+		return out
+	}
+	for m, mapping := range res.DeviceClassMappings {
+		for i, s := range mapping.Sources {
+			at := fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].", m, i)
+			if s.Counter != nil && s.Counter.DeviceSelector.CEL != nil {
+				out = append(out, Selector{Of: OfSource, At: f.Configured(at + "counter.deviceSelector.cel.expression"),
+					Text: s.Counter.DeviceSelector.CEL.Expression, Driver: s.Counter.Driver})
+			}
+			if s.Capacity != nil && s.Capacity.DeviceSelector.CEL != nil {
+				out = append(out, Selector{Of: OfSource, At: f.Configured(at + "capacity.deviceSelector.cel.expression"),
+					Text: s.Capacity.DeviceSelector.CEL.Expression, Driver: s.Capacity.Driver})
+			}
+		}
+	}
+	return out
+}
+
+// DeviceRequest is a request of a claim or a claim template, or one of its alternatives.
+type DeviceRequest struct {
+	Object *cluster.Object
+	// Path of the request, or of the alternative, in Object.
+	Path string
+	// Flat tells that the object was written in v1beta1, where the fields of exactly stand in the request itself.
+	Flat bool
+	// Alternative tells that it is one of firstAvailable.
+	Alternative bool
+	Name, Class string
+	Selectors   []resourcev1.DeviceSelector
+	Mode        resourcev1.DeviceAllocationMode
+	Count       int64
+	AdminAccess bool
+	// Exactly is nil for an alternative, and for a request without it.
+	Exactly *resourcev1.ExactDeviceRequest
+	// Claim is the spec the request stands in.
+	Claim *resourcev1.ResourceClaimSpec
+}
+
+// At is the place of a field of the request.
+func (r DeviceRequest) At(field string) Place {
+	path := r.Path
+	switch {
+	case field == "":
+	case r.Flat || r.Alternative:
+		path += "." + field
+	default:
+		path += ".exactly." + field
+	}
+	return At(r.Object, path)
+}
+
+// DeviceRequests yields the requests of all claim templates and claims, in that order.
+func (f *Facts) DeviceRequests() func(yield func(DeviceRequest) bool) {
+	return func(yield func(DeviceRequest) bool) {
+		for o, t := range cluster.All[*resourcev1.ResourceClaimTemplate](f.Snapshot, cluster.ResourceClaimTemplate) {
+			if !eachRequest(o, &t.Spec.Spec, "spec.spec.devices.requests", yield) {
+				return
+			}
+		}
+		for o, c := range cluster.All[*resourcev1.ResourceClaim](f.Snapshot, cluster.ResourceClaim) {
+			if len(o.Meta.OwnerReferences) == 0 && !eachRequest(o, &c.Spec, "spec.devices.requests", yield) {
+				return
+			}
+		}
+	}
+}
+
+func eachRequest(o *cluster.Object, spec *resourcev1.ResourceClaimSpec, path string, yield func(DeviceRequest) bool) bool {
+	for k := range spec.Devices.Requests {
+		q := &spec.Devices.Requests[k]
+		r := DeviceRequest{Object: o, Path: fmt.Sprintf("%s[%d]", path, k), Flat: o.Given == "resource.k8s.io/v1beta1", Name: q.Name, Claim: spec}
+		if x := q.Exactly; x != nil {
+			r.Exactly, r.Class, r.Selectors, r.Mode, r.Count = x, x.DeviceClassName, x.Selectors, x.AllocationMode, x.Count
+			r.AdminAccess = x.AdminAccess != nil && *x.AdminAccess
+		}
+		if (q.Exactly != nil || len(q.FirstAvailable) == 0) && !yield(r) {
+			return false
+		}
+		for i := range q.FirstAvailable {
+			s := &q.FirstAvailable[i]
+			alternative := DeviceRequest{Object: o, Path: fmt.Sprintf("%s.firstAvailable[%d]", r.Path, i), Alternative: true,
+				Name: q.Name + "/" + s.Name, Class: s.DeviceClassName, Selectors: s.Selectors, Mode: s.AllocationMode, Count: s.Count, Claim: spec}
+			if !yield(alternative) {
+				return false
+			}
+		}
+	}
+	return true
+}

@@ -1,0 +1,35 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// writeMarkdown writes a table for a pull request.
+func writeMarkdown(w io.Writer, d *Findings) error {
+	out := bufio.NewWriter(w)
+	s := newScreen(out, Terminal{Width: 1 << 12})
+	s.line("## kubectl gpu-quota lint")
+	s.line()
+	if len(d.result.Findings) > 0 {
+		s.line("| | rule | where | what |")
+		s.line("|---|---|---|---|")
+		for _, f := range d.result.Findings {
+			s.line(fmt.Sprintf("| %s | [%s](%s) | `%s`<br>%s | %s |", f.Severity, f.Rule.ID, RuleURL(f.Rule), cellText(f.At.String()),
+				cellText(f.At.Object.String()), cellText(sentence(f))))
+		}
+		s.line()
+	}
+	d.summary(s)
+	if err := s.flush(); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+// cellText keeps a text inside one cell of a table.
+func cellText(text string) string {
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "\n", " ").Replace(clean(text))
+}
