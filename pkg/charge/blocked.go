@@ -48,8 +48,8 @@ func (r *run) clusterQueueBlocker(name string, lq *cluster.Object) {
 		}
 		return
 	}
-	if why := r.e.inactive(cq, record); why != "" {
-		r.block("ClusterQueue "+name+" is inactive", "ClusterQueue "+name+" is inactive: "+why, object(record, "spec", ""))
+	if why := r.e.inactive(cq, record); why.text != "" {
+		r.block("ClusterQueue "+name+" is inactive", "ClusterQueue "+name+" is inactive: "+why.text, object(record, why.path, ""))
 		return
 	}
 	r.namespaceBlocker(cq, record)
@@ -83,6 +83,9 @@ func (r *run) namespaceBlocker(cq *kueue.ClusterQueue, record *cluster.Object) {
 		object(record, "spec.namespaceSelector", metav1.FormatLabelSelector(cq.Spec.NamespaceSelector)))
 }
 
+// inactivity is why a ClusterQueue takes no workloads, and the field of it that is to blame.
+type inactivity struct{ text, path string }
+
 // Inactive says why a ClusterQueue takes no workloads; empty when it does, when it does not exist, or when the input
 // can't tell.
 func (e *Engine) Inactive(queue string) string {
@@ -90,10 +93,10 @@ func (e *Engine) Inactive(queue string) string {
 	if !ok {
 		return ""
 	}
-	return e.inactive(cq, record)
+	return e.inactive(cq, record).text
 }
 
-func (e *Engine) inactive(cq *kueue.ClusterQueue, record *cluster.Object) string {
+func (e *Engine) inactive(cq *kueue.ClusterQueue, record *cluster.Object) inactivity {
 	why, known := e.blocked[record.Ref.Name]
 	if !known {
 		why = e.whyInactive(cq, record)
@@ -103,33 +106,33 @@ func (e *Engine) inactive(cq *kueue.ClusterQueue, record *cluster.Object) string
 }
 
 // whyInactive says why a ClusterQueue takes no workloads; empty when it does, or when the input can't tell.
-func (e *Engine) whyInactive(cq *kueue.ClusterQueue, record *cluster.Object) string {
+func (e *Engine) whyInactive(cq *kueue.ClusterQueue, record *cluster.Object) inactivity {
 	if p := ptr.Deref(cq.Spec.StopPolicy, kueue.None); p != kueue.None {
-		return "it is stopped (spec.stopPolicy " + string(p) + ")"
+		return inactivity{"it is stopped (spec.stopPolicy " + string(p) + ")", "spec.stopPolicy"}
 	}
 	if c := apimeta.FindStatusCondition(cq.Status.Conditions, kueue.ClusterQueueActive); c != nil && c.Status == metav1.ConditionFalse && !record.Laid {
-		return "it says so itself (" + c.Reason + ": " + c.Message + ")"
+		return inactivity{"it says so itself (" + c.Reason + ": " + c.Message + ")", "status.conditions"}
 	}
 	if e.snap.Coverage.Has(cluster.ResourceFlavor) {
-		for _, g := range cq.Spec.ResourceGroups {
-			for _, f := range g.Flavors {
+		for i, g := range cq.Spec.ResourceGroups {
+			for j, f := range g.Flavors {
 				if e.snap.Get(cluster.ResourceFlavor, "", string(f.Name)) == nil {
-					return "ResourceFlavor " + string(f.Name) + " does not exist"
+					return inactivity{"ResourceFlavor " + string(f.Name) + " does not exist", fmt.Sprintf("spec.resourceGroups[%d].flavors[%d].name", i, j)}
 				}
 			}
 		}
 	}
 	if cohort := e.cohortCycle(string(cq.Spec.CohortName)); cohort != "" {
-		return "Cohort " + cohort + " is its own ancestor (spec.parentName)"
+		return inactivity{"Cohort " + cohort + " is its own ancestor (spec.parentName)", "spec.cohortName"}
 	}
 	if s := cq.Spec.AdmissionChecksStrategy; s != nil {
-		for _, c := range s.AdmissionChecks {
+		for i, c := range s.AdmissionChecks {
 			if why := e.checkInactive(string(c.Name)); why != "" {
-				return why
+				return inactivity{why, fmt.Sprintf("spec.admissionChecksStrategy.admissionChecks[%d].name", i)}
 			}
 		}
 	}
-	return ""
+	return inactivity{}
 }
 
 // cohortCycle names a cohort above the queue that is its own ancestor; empty when there is none. The

@@ -25,7 +25,7 @@ type Engine struct {
 	// byExtendedName lists the DeviceClasses that declare an extended resource name, by class name.
 	byExtendedName map[corev1.ResourceName][]*cluster.Object
 	claims         map[types.NamespacedName]*claimTemplate
-	blocked        map[string]string
+	blocked        map[string]inactivity
 	absences       map[attestation]bool
 	byOwnName      map[corev1.ResourceName]bool
 	answers        map[sourceKey]*sourceAnswer
@@ -40,7 +40,7 @@ func NewEngine(snap *cluster.Snapshot, cfg *kueueconf.Config, inv *device.Invent
 		requests:       workload.NewRequester(snap, cfg),
 		byExtendedName: map[corev1.ResourceName][]*cluster.Object{},
 		claims:         map[types.NamespacedName]*claimTemplate{},
-		blocked:        map[string]string{},
+		blocked:        map[string]inactivity{},
 		absences:       attestedAbsences(snap),
 		byOwnName:      chargedByName(snap),
 		answers:        map[sourceKey]*sourceAnswer{},

@@ -225,3 +225,29 @@ func (c *Config) NotableGates() map[string]bool {
 	}
 	return out
 }
+
+// KnowsGate tells whether the release knows a feature gate of this name, Kueue's own or one of the libraries it is built with.
+func (c *Config) KnowsGate(name string) bool {
+	_, known := gatesOf(c.Release).known[name]
+	return known
+}
+
+// GateReleases lists the releases that know a feature gate of Kueue, in the order of releases; none for a name that never was one.
+func GateReleases(name string) []string {
+	var out []string
+	for i, r := range releases {
+		spec := absent
+		for _, span := range kueueGates[name] {
+			if slices.Index(releases, span.release) <= i {
+				spec = span.spec
+			}
+		}
+		if spec != absent {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// GateNames lists the names of Kueue's own gates in the release, sorted.
+func (c *Config) GateNames() []string { return slices.Sorted(maps.Keys(gatesOf(c.Release).kueue)) }

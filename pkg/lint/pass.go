@@ -3,6 +3,8 @@ package lint
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -37,8 +39,12 @@ type Diagnostic struct {
 	Fix     *Fix
 }
 
-// Report records a finding.
-func (p *Pass) Report(d Diagnostic) { p.out = append(p.out, d) }
+// Report records a finding. One without a message is none.
+func (p *Pass) Report(d Diagnostic) {
+	if d.Message != "" {
+		p.out = append(p.out, d)
+	}
+}
 
 // Need tells whether the absence of objects of these kinds from the input means that there are none. Where it does not,
 // the rule is reported as not evaluated. Ask only when there is something to check.
@@ -78,6 +84,14 @@ type Refusal struct {
 	Related   []Place
 }
 
+// Said is what Kueue writes into the Workload's condition, or one of the texts it may write.
+func (r Refusal) Said() string {
+	if r.Problem.KueueMessage == "" && len(r.Problem.Possible) > 0 {
+		return r.Problem.Possible[0]
+	}
+	return r.Problem.KueueMessage
+}
+
 // Refusals are the certain refusals of waiting workloads that carry one of the codes. What Kueue has admitted already is
 // left out: it runs.
 func (p *Pass) Refusals(codes ...string) []Refusal {
@@ -111,14 +125,22 @@ func (p *Pass) refusal(c *charge.Charge, problem *charge.Problem) Refusal {
 		}
 	}
 	r.Cause = r.At
-	if n := len(r.Related); n > 0 {
+	if len(r.Related) > 0 {
 		r.Cause = r.Related[0]
+	}
+	if !atJob && problem.Code == charge.CodeQueueBlocked {
+		r.At = QueueName(c.Workload)
 	}
 	return r
 }
 
 // ReportRefusal reports a refusal on the job. The message is the rule's own where it has one.
 func (p *Pass) ReportRefusal(r Refusal, message, help string) {
+	p.ReportRefusalAs(Error, r, message, help)
+}
+
+// ReportRefusalAs does the same with another severity.
+func (p *Pass) ReportRefusalAs(severity Severity, r Refusal, message, help string) {
 	if message == "" {
 		message = r.Problem.Message
 	}
@@ -126,8 +148,51 @@ func (p *Pass) ReportRefusal(r Refusal, message, help string) {
 		p.refused = map[string]bool{}
 	}
 	p.refused[r.Cause.key()] = true
-	p.Report(Diagnostic{At: r.At, Severity: Error, Message: message, Help: help, Cause: r.Cause, Related: r.Related})
+	p.Report(Diagnostic{At: r.At, Severity: severity, Message: message, Help: help, Cause: r.Cause, Related: r.Related})
 }
 
 // Refused tells whether a refusal that follows from the place was reported.
 func (p *Pass) Refused(at Place) bool { return p.refused[at.key()] }
+
+// Replace is a fix that writes a new value at a place. It is nil where the place is not in a file, or the value is not written on
+// one line as plain or quoted text.
+func (p *Pass) Replace(at Place, value, description string) *Fix {
+	l := at.locate()
+	line, ok := l.Text(l.Line)
+	if !ok || l.EndLine != l.Line || l.Column < 1 || l.EndColumn-1 > len(line) {
+		return nil
+	}
+	old := line[l.Column-1 : l.EndColumn-1]
+	written, ok := quotedLike(old, value)
+	if !ok {
+		return nil
+	}
+	return &Fix{Description: description, Safe: true, Edits: []Edit{{File: l.File, Position: l.Position, NewText: written}}}
+}
+
+// ReplacePart is a fix that replaces every occurrence of a text in the value at a place.
+func (p *Pass) ReplacePart(at Place, old, now, description string) *Fix {
+	l := at.locate()
+	line, ok := l.Text(l.Line)
+	if !ok || l.EndLine != l.Line || l.Column < 1 || l.EndColumn-1 > len(line) {
+		return nil
+	}
+	written := line[l.Column-1 : l.EndColumn-1]
+	if !strings.Contains(written, old) {
+		return nil
+	}
+	return &Fix{Description: description, Safe: true, Edits: []Edit{{File: l.File, Position: l.Position, NewText: strings.ReplaceAll(written, old, now)}}}
+}
+
+// quotedLike writes a value in the style of the old text.
+func quotedLike(old, value string) (string, bool) {
+	switch {
+	case strings.HasPrefix(old, `"`):
+		return strconv.Quote(value), true
+	case strings.HasPrefix(old, "'"):
+		return "'" + strings.ReplaceAll(value, "'", "''") + "'", true
+	case strings.ContainsAny(value, ":#{}[],&*!|>%@`\"'") || value == "":
+		return "'" + strings.ReplaceAll(value, "'", "''") + "'", true
+	}
+	return value, true
+}

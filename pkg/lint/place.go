@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"strings"
+
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
@@ -28,11 +30,34 @@ func At(o *cluster.Object, path string) Place {
 	if o == nil {
 		return Place{}
 	}
-	return Place{Ref: o.Ref, Origin: o.Origin, Path: path}
+	return Place{Ref: o.Ref, Origin: o.Origin, Path: asWritten(o, path)}
+}
+
+// older are the places of fields in older API versions, by the version and kind. They replace the first match.
+var older = map[string][]struct{ now, then string }{
+	"resource.k8s.io/v1beta1 ResourceClaimTemplate": {{"].exactly", "]"}},
+	"resource.k8s.io/v1beta1 ResourceClaim":         {{"].exactly", "]"}},
+	"resource.k8s.io/v1beta1 ResourceSlice":         {{"].attributes", "].basic.attributes"}, {"].capacity", "].basic.capacity"}, {"].consumesCounters", "].basic.consumesCounters"}, {"].allowMultipleAllocations", "].basic.allowMultipleAllocations"}},
+	"kueue.x-k8s.io/v1beta1 ClusterQueue":           {{"spec.cohortName", "spec.cohort"}},
+}
+
+// asWritten is the path of a field in the API version that the object was written in.
+func asWritten(o *cluster.Object, path string) string {
+	for _, field := range older[o.Given+" "+o.Ref.Kind] {
+		if strings.Contains(path, field.now) {
+			return strings.Replace(path, field.now, field.then, 1)
+		}
+	}
+	return path
 }
 
 // Evidence is the field a fact of a charge was read from.
 func Evidence(e charge.Evidence) Place {
+	if e.Object != nil {
+		p := At(e.Object, e.Path)
+		p.Value = e.Value
+		return p
+	}
 	return Place{Ref: e.Subject(), Origin: e.ReadFrom(), Path: e.Path, Value: e.Value}
 }
 

@@ -1,11 +1,16 @@
 package lint
 
 import (
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
 // SelectorOf says what a CEL selector belongs to.
@@ -55,6 +60,7 @@ func (f *Facts) findSelectors() []Selector {
 			}
 		}
 	}
+	out = f.misplacedSelectors(out)
 	res := f.Config.Configuration.Resources
 	if res == nil {
 		return out
@@ -75,13 +81,62 @@ func (f *Facts) findSelectors() []Selector {
 	return out
 }
 
+// misplacedSelectors adds the selectors of documents that typed objects do not hold: they stand in fields that the document's
+// version does not have, or in an object that a later document replaces.
+func (f *Facts) misplacedSelectors(known []Selector) []Selector {
+	seen := map[placeOf]bool{}
+	for _, s := range known {
+		seen[placeOf{s.At.Origin, s.At.Path}] = true
+	}
+	for i := range f.Documents {
+		d := &f.Documents[i]
+		var value any
+		if GroupOf(d) != cluster.DeviceClass.Group || json.Unmarshal(d.JSON, &value) != nil {
+			continue
+		}
+		eachExpression(value, "", func(path, text string) {
+			path = strings.TrimPrefix(path, ".")
+			if at := (placeOf{d.Origin, path}); !seen[at] {
+				seen[at] = true
+				of := OfRequest
+				if d.Kind == cluster.DeviceClass.Kind {
+					of = OfClass
+				}
+				known = append(known, Selector{Of: of, At: AtDocument(d, path), Text: text})
+			}
+		})
+	}
+	return known
+}
+
+type placeOf struct {
+	origin *source.Origin
+	path   string
+}
+
+// eachExpression visits the CEL expressions below a value, in the order of their paths.
+func eachExpression(value any, path string, visit func(path, text string)) {
+	switch v := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			at := path + step(key)
+			if text, ok := v[key].(string); ok && key == "expression" && strings.HasSuffix(path, ".cel") {
+				visit(at, text)
+			}
+			eachExpression(v[key], at, visit)
+		}
+	case []any:
+		for i, child := range v {
+			eachExpression(child, fmt.Sprintf("%s[%d]", path, i), visit)
+		}
+	}
+}
+
 // DeviceRequest is a request of a claim or a claim template, or one of its alternatives.
 type DeviceRequest struct {
 	Object *cluster.Object
 	// Path of the request, or of the alternative, in Object.
 	Path string
-	// Flat tells that the object was written in v1beta1, where the fields of exactly stand in the request itself.
-	Flat bool
 	// Alternative tells that it is one of firstAvailable.
 	Alternative bool
 	Name, Class string
@@ -100,7 +155,7 @@ func (r DeviceRequest) At(field string) Place {
 	path := r.Path
 	switch {
 	case field == "":
-	case r.Flat || r.Alternative:
+	case r.Alternative:
 		path += "." + field
 	default:
 		path += ".exactly." + field
@@ -127,7 +182,7 @@ func (f *Facts) DeviceRequests() func(yield func(DeviceRequest) bool) {
 func eachRequest(o *cluster.Object, spec *resourcev1.ResourceClaimSpec, path string, yield func(DeviceRequest) bool) bool {
 	for k := range spec.Devices.Requests {
 		q := &spec.Devices.Requests[k]
-		r := DeviceRequest{Object: o, Path: fmt.Sprintf("%s[%d]", path, k), Flat: o.Given == "resource.k8s.io/v1beta1", Name: q.Name, Claim: spec}
+		r := DeviceRequest{Object: o, Path: fmt.Sprintf("%s[%d]", path, k), Name: q.Name, Claim: spec}
 		if x := q.Exactly; x != nil {
 			r.Exactly, r.Class, r.Selectors, r.Mode, r.Count = x, x.DeviceClassName, x.Selectors, x.AllocationMode, x.Count
 			r.AdminAccess = x.AdminAccess != nil && *x.AdminAccess
@@ -145,4 +200,15 @@ func eachRequest(o *cluster.Object, spec *resourcev1.ResourceClaimSpec, path str
 		}
 	}
 	return true
+}
+
+// OfTemplate tells that the request is one of a ResourceClaimTemplate.
+func (r DeviceRequest) OfTemplate() bool {
+	return r.Object.Ref.GroupKind() == cluster.ResourceClaimTemplate
+}
+
+// Parent is the place of the request that an alternative belongs to; of other requests it is their own.
+func (r DeviceRequest) Parent() Place {
+	path, _, _ := strings.Cut(r.Path, ".firstAvailable[")
+	return At(r.Object, path)
 }

@@ -34,6 +34,34 @@ var reasons = []struct {
 	{"is not mapped in DRA configuration", []string{"GQ101"}},
 	{"does not support use of resource claims", []string{"GQ301"}},
 	{"configured; use ResourceClaimTemplates", []string{"GQ104"}},
+	{"AllocationMode 'All' is not supported", []string{"GQ302"}},
+	{"FirstAvailable device selection is not supported", []string{"GQ303"}},
+	{"AdminAccess is not supported", []string{"GQ310"}},
+	{"failed to get claim spec", []string{"GQ304"}},
+	{"failed to get DeviceClass", []string{"GQ220"}},
+	{"insufficient matching devices", []string{"GQ209", "GQ210"}},
+	{"no such key", []string{"GQ205"}},
+	{"CEL evaluation", []string{"GQ205"}},
+	{"have no consumesCounters entry", []string{"GQ201", "GQ202"}},
+	{"have no capacity dimension", []string{"GQ202", "GQ214"}},
+	{"capacity request cannot be satisfied", []string{"GQ219"}},
+	{"extended resource quantity must be an integer", []string{"GQ311"}},
+	{"feature gate is not enabled", []string{"GQ319"}},
+	{"unavailable in ClusterQueue", []string{"GQ314"}},
+	{"doesn't exist", []string{"GQ315"}},
+	{" is inactive", []string{"GQ401", "GQ402", "GQ408", "GQ410", "GQ413"}},
+	{"namespace doesn't match ClusterQueue selector", []string{"GQ412"}},
+	{"untolerated taint", []string{"GQ403"}},
+	{"doesn't match node affinity", []string{"GQ403"}},
+	{"maximum capacity", []string{"GQ313"}},
+	{"exceed", []string{"GQ321"}},
+}
+
+// notInManifests are the scenarios whose refusal the manifests do not tell of, with the reason.
+var notInManifests = map[string]string{
+	"cel-class-missing":             "no DeviceClass is in the manifests, so that one is missing is not known",
+	"check-inactive":                "only the status of the check, which its controller writes, tells that it is inactive",
+	"multi-queue-order-by-priority": "the queue is stopped at first and released later",
 }
 
 func eachScenario(t *testing.T, check func(t *testing.T, result *lint.Result, d decision)) {
@@ -80,6 +108,9 @@ func TestNoErrorsWhereKueueAdmitsAll(t *testing.T) {
 // TestRefusalsAreFound: what Kueue refused for a reason in the manifests has a finding of that reason.
 func TestRefusalsAreFound(t *testing.T) {
 	eachScenario(t, func(t *testing.T, result *lint.Result, d decision) {
+		if why := notInManifests[filepath.Base(t.Name())]; why != "" {
+			return
+		}
 		for _, w := range d.Workloads {
 			for _, c := range w.Conditions {
 				if c.Type != "QuotaReserved" || c.Status != "False" {
@@ -90,7 +121,7 @@ func TestRefusalsAreFound(t *testing.T) {
 						continue
 					}
 					if !slices.ContainsFunc(result.Findings, func(f lint.Finding) bool {
-						return slices.Contains(r.rules, f.Rule.ID) && f.Severity == lint.Error && (w.Owner == f.At.Object.Kind+"/"+f.At.Object.Name || w.Owner == "" && w.Workload == f.At.Object.Name)
+						return slices.Contains(r.rules, f.Rule.ID) && isAbout(f, w.Owner, w.Workload)
 					}) {
 						t.Errorf("%s (%s): no finding %v for %q", w.Owner, w.Workload, r.rules, c.Message)
 					}
@@ -98,4 +129,16 @@ func TestRefusalsAreFound(t *testing.T) {
 			}
 		}
 	})
+}
+
+// isAbout tells that a finding is about the job of a workload, a pod of its group, or a Workload that has no job.
+func isAbout(f lint.Finding, owner, name string) bool {
+	kind, _, _ := strings.Cut(owner, "/")
+	switch kind {
+	case "":
+		return f.At.Object.Name == name
+	case "PodGroup":
+		return f.At.Object.Kind == "Pod"
+	}
+	return owner == f.At.Object.Kind+"/"+f.At.Object.Name
 }

@@ -1,6 +1,10 @@
 package rules
 
-import "github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+import (
+	"strings"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+)
 
 var unreadableDocument = &lint.Rule{
 	ID: "GQ001", Name: "unreadable-document", Severity: lint.Error,
@@ -14,6 +18,9 @@ var unreadableDocument = &lint.Rule{
 	},
 	Check: func(p *lint.Pass) {
 		for _, problem := range p.Snapshot.Problems {
+			if strings.Contains(problem.Reason, "is not supported (supported: ") {
+				continue // rule GQ501 tells of versions
+			}
 			at := lint.Place{File: problem.File, Line: problem.Line}
 			if problem.File == "" {
 				at.Ref.Name = problem.Where

@@ -29,7 +29,7 @@ func checkUnmapped(p *lint.Pass) {
 	for _, r := range p.Refusals(charge.CodeUnmappedClass) {
 		p.ReportRefusal(r, "", "")
 	}
-	charged := chargedTemplates(p)
+	charged := usedTemplates(p)
 	for q := range p.DeviceRequests() {
 		if q.Class == "" || q.Object.Ref.GroupKind() != cluster.ResourceClaimTemplate || q.Alternative || q.AdminAccess || !p.Config.DRA() {
 			continue

@@ -31,8 +31,8 @@ func mappings(p *lint.Pass) []lint.Place {
 	return []lint.Place{p.Configured("resources.deviceClassMappings").Name().Saying("the mappings of this configuration")}
 }
 
-// chargedTemplates are the claim templates that some workload of the input uses, whatever becomes of it.
-func chargedTemplates(p *lint.Pass) map[*cluster.Object]bool {
+// usedTemplates are the claim templates that some workload of the input uses, whatever becomes of it.
+func usedTemplates(p *lint.Pass) map[*cluster.Object]bool {
 	used := map[*cluster.Object]bool{}
 	for t := range p.PodTemplates() {
 		for _, c := range t.Spec().ResourceClaims {

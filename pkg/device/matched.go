@@ -1,0 +1,65 @@
+package device
+
+import (
+	"iter"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// Counts tells on how many published devices the selectors are true, and on how many they can't be evaluated. It looks at
+// every slice, as the search for enough devices does.
+func (m *Match) Counts() (matched, failing int64) {
+	for _, g := range m.order {
+		switch r := m.results[g.shape]; {
+		case r.err != nil:
+			failing += g.devices
+		case r.match:
+			matched += g.devices
+		}
+	}
+	return matched, failing
+}
+
+// FirstFailure is the first device, by slice name, on which the selectors can't be evaluated.
+func (m *Match) FirstFailure() (Failure, bool) {
+	for _, s := range m.inv.Slices {
+		for i, g := range s.groups {
+			if r := m.results[g.shape]; r.err != nil {
+				return Failure{Device: s.Object.Spec.Devices[i].Name, Slice: s, Row: r.row, Err: r.err}, true
+			}
+		}
+	}
+	return Failure{}, false
+}
+
+// Devices yields the matching devices with their slices, by slice name.
+func (m *Match) Devices() iter.Seq2[*Slice, *resourcev1.Device] {
+	return func(yield func(*Slice, *resourcev1.Device) bool) {
+		for _, s := range m.inv.Slices {
+			for i, g := range s.groups {
+				if m.results[g.shape].match && !yield(s, &s.Object.Spec.Devices[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// All yields every published device with its slice, by slice name.
+func (inv *Inventory) All() iter.Seq2[*Slice, *resourcev1.Device] {
+	return func(yield func(*Slice, *resourcev1.Device) bool) {
+		for _, s := range inv.Slices {
+			for i := range s.Object.Spec.Devices {
+				if !yield(s, &s.Object.Spec.Devices[i]) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Qualify returns the domain and the ID of an attribute or capacity name of a driver's device, as selectors see it.
+func Qualify(name resourcev1.QualifiedName, driver string) (domain, id string) {
+	n := qualify(name, driver)
+	return n.domain, n.id
+}

@@ -1,0 +1,118 @@
+package rules
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+)
+
+var ambiguousCounter = &lint.Rule{
+	ID: "GQ203", Name: "ambiguous-counter-charge", Severity: lint.Warning,
+	Needs: kinds(cluster.ResourceSlice, cluster.DeviceClass),
+	Doc: lint.Doc{
+		Title: "A request may be given devices of different sizes, and is charged for the largest",
+		Why: "A counter charge is made before a device is chosen: Kueue takes the largest value among all devices that match. A " +
+			"selector that admits partitions of several sizes charges every workload as if it got the largest, so that quota " +
+			"runs out while small partitions are free.",
+		Bad:   "exactly: {deviceClassName: mig.nvidia.com}   # 1g.5gb and 3g.20gb match\n",
+		Good:  "exactly:\n  deviceClassName: mig.nvidia.com\n  selectors:\n  - cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].profile == \"1g.5gb\"'}\n",
+		Since: "Kueue 0.18",
+		Links: []string{linkDRA},
+	},
+	Check: func(p *lint.Pass) {
+		if !p.Config.DRA() || !p.Config.Enabled(kueueconf.KueueDRAIntegrationPartitionableDevices) {
+			return
+		}
+		for q := range p.DeviceRequests() {
+			if q.Alternative || q.AdminAccess || !q.OfTemplate() {
+				continue
+			}
+			for _, s := range p.Config.Counters(q.Class) {
+				checkSpread(p, q, s)
+			}
+		}
+	},
+}
+
+func checkSpread(p *lint.Pass, q lint.DeviceRequest, s kueueconf.Source) {
+	if matching(p, q) == nil {
+		return
+	}
+	class, _, _ := cluster.Lookup[*resourcev1.DeviceClass](p.Snapshot, cluster.DeviceClass, "", q.Class)
+	first, ok1 := rowOf(p, class.Spec.Selectors)
+	second, ok2 := rowOf(p, q.Selectors)
+	source := p.Inventory().Compile(s.Selector)
+	if !ok1 || !ok2 || source.CompileError != "" {
+		return
+	}
+	match := p.Inventory().Match([]*device.Expression{source}, first, second)
+	largest := match.MaxCounter(s.Driver, s.Name, p.Config.Behavior.CounterMaxOverAllSets)
+	if len(largest.Distinct) < 2 || len(match.Failures(s.Driver)) > 0 {
+		return
+	}
+	related := []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].counter.name", s.Mapping, s.Index)).Saying("charged as " + string(s.Resource))}
+	if x, ok := match.Example(largest); ok {
+		related = append(related, lint.At(x.Slice.Record, fmt.Sprintf("spec.devices[%d].name", x.Device)).Saying(largest.Value.String()))
+	}
+	p.Report(lint.Diagnostic{At: selectorAt(q), Related: related, Help: narrow(match, s),
+		Message: fmt.Sprintf("request %s may be given devices with %s from %s to %s, and is charged %s for each", q.Name, s.Name,
+			largest.Distinct[0].String(), largest.Value.String(), largest.Value.String())})
+}
+
+// narrow suggests a selector that leaves devices of one size.
+func narrow(match *device.Match, s kueueconf.Source) string {
+	values := map[resourcev1.QualifiedName]map[string]resource.Quantity{}
+	bad := map[resourcev1.QualifiedName]bool{}
+	devices := 0
+	for slice, d := range match.Devices() {
+		if slice.Object.Spec.Driver != s.Driver {
+			continue
+		}
+		devices++
+		size := counterOf(d, s.Name)
+		for name, a := range d.Attributes {
+			if a.StringValue == nil {
+				continue
+			}
+			if values[name] == nil {
+				values[name] = map[string]resource.Quantity{}
+			}
+			if known, ok := values[name][*a.StringValue]; ok && known.Cmp(size) != 0 {
+				bad[name] = true
+			}
+			values[name][*a.StringValue] = size
+		}
+	}
+	best := resourcev1.QualifiedName("")
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if bad[name] || len(values[name]) < 2 || len(values[name]) > devices/2+1 && len(values[name]) > 4 {
+			continue
+		}
+		if best == "" || len(values[name]) < len(values[best]) {
+			best = name
+		}
+	}
+	if best == "" {
+		return "narrow the selector until all matching devices are of one size"
+	}
+	domain, id := device.Qualify(best, s.Driver)
+	return fmt.Sprintf("say which size it needs, for example device.attributes[%q].%s == %q", domain, id, slices.Sorted(maps.Keys(values[best]))[0])
+}
+
+func counterOf(d *resourcev1.Device, name string) resource.Quantity {
+	var most resource.Quantity
+	for _, set := range d.ConsumesCounters {
+		if c, ok := set.Counters[name]; ok && c.Value.Cmp(most) > 0 {
+			most = c.Value
+		}
+	}
+	return most
+}
