@@ -151,7 +151,7 @@ func (f *lintFlags) toOptions(env Env, args []string) (*lintOptions, error) {
 	if o.printer, err = report.NewFindingPrinter(report.Options{Format: f.output, Terminal: env.terminal(f.color)}); err != nil {
 		return nil, err
 	}
-	o.live = len(f.from) == 0 && len(args) == 0
+	o.live, o.everywhere = len(f.from) == 0 && len(args) == 0, true
 	return o, o.addReports(f.reports)
 }
 
@@ -244,7 +244,7 @@ func readLint(ctx context.Context, env Env, o *lintOptions) (*lint.Input, error)
 	if err != nil {
 		return nil, err
 	}
-	warnForbidden(env, snap)
+	warnForbidden(env, snap, o.options)
 	conf, err := kueueconf.Resolve(snap, kueueconf.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates})
 	if err != nil {
 		return nil, err

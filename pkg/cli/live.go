@@ -79,7 +79,7 @@ func (l liveReader) read(ctx context.Context, kinds []source.LiveKind, namespace
 }
 
 // readEverywhere reads all namespaces and, of the kinds that may not be listed in all, the user's own.
-func (l liveReader) readEverywhere(ctx context.Context, kinds []source.LiveKind, b *cluster.Builder) error {
+func (l liveReader) readEverywhere(ctx context.Context, kinds []source.LiveKind, b inlet) error {
 	refused := &refusals{Sink: l.sink, kinds: map[schema.GroupKind]bool{}}
 	if err := l.read(ctx, kinds, "", refused); err != nil {
 		return err

@@ -32,7 +32,7 @@ type scene struct {
 // needed tells which kinds a charge and its explanation rest on. Claims in use are many, one or more a
 // pod, and tell nothing of quota.
 func needed(gk schema.GroupKind) bool {
-	return gk != cluster.ResourceClaim && gk != cluster.Topology
+	return gk != cluster.ResourceClaim && gk != cluster.Topology && gk != cluster.Node
 }
 
 // load runs the layers: source → cluster → kueueconf → workload → device → charge.

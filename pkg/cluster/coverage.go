@@ -58,3 +58,14 @@ func (c Coverage) Forbidden() []string {
 	}
 	return out
 }
+
+// Supposing is the snapshot with some kinds taken for held: what is not in the input does not exist. It is for questions
+// of the form "if this is all there is".
+func (s *Snapshot) Supposing(kinds ...schema.GroupKind) *Snapshot {
+	out := *s
+	out.Coverage.held = maps.Clone(s.Coverage.held)
+	for _, gk := range kinds {
+		out.Coverage.held[gk] = true
+	}
+	return &out
+}

@@ -72,6 +72,7 @@ const (
 var kinds = []Kind{
 	kindOf(Namespace, "namespaces", clusterWide, v("v1", into[corev1.Namespace])),
 	kindOf(ConfigMap, "configmaps", namespaced, v("v1", into[corev1.ConfigMap])).keeping(holdsManagerConfig),
+	kindOf(Node, "nodes", clusterWide, v("v1", into[corev1.Node])),
 	kindOf(Pod, "pods", namespaced, v("v1", into[corev1.Pod])),
 	kindOf(LimitRange, "limitranges", namespaced, v("v1", into[corev1.LimitRange])),
 	kindOf(Deployment, "deployments", namespaced, v("v1", into[appsv1.Deployment])),

@@ -3,10 +3,12 @@ package lint
 import (
 	"sync"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -33,6 +35,8 @@ type Facts struct {
 	engine    func() *charge.Engine
 	charges   func() []*charge.Charge
 	selectors func() []Selector
+	admission func() *admission.Engine
+	alone     func() *Facts
 }
 
 func newFacts(in Input) *Facts {
@@ -43,6 +47,13 @@ func newFacts(in Input) *Facts {
 	f.inventory = sync.OnceValue(func() *device.Inventory { return device.NewInventory(f.Snapshot) })
 	f.engine = sync.OnceValue(func() *charge.Engine { return charge.NewEngine(f.Snapshot, f.Config, f.inventory()) })
 	f.charges = sync.OnceValue(func() []*charge.Charge { return f.engine().Charges(f.workloads()) })
+	f.admission = sync.OnceValue(func() *admission.Engine { return admission.New(f.engine(), f.charges()) })
+	f.alone = sync.OnceValue(func() *Facts {
+		in := f.Input
+		in.Snapshot = f.Snapshot.Supposing(cluster.Workload, cluster.Cohort, cluster.AdmissionCheck, cluster.Topology,
+			cluster.LimitRange, cluster.PriorityClass, cluster.WorkloadPriorityClass, cluster.DeviceClass)
+		return newFacts(in)
+	})
 	f.selectors = sync.OnceValue(f.findSelectors)
 	return f
 }
@@ -58,6 +69,16 @@ func (f *Facts) Inventory() *device.Inventory {
 
 // Charges of the workloads, in the same order.
 func (f *Facts) Charges() []*charge.Charge { return f.charges() }
+
+// Alone are the facts if the input were all there is of workloads, cohorts, checks and device classes. What can't be
+// admitted then can't be admitted with more workloads either; classes that are not in the input may change a charge.
+func (f *Facts) Alone() *Facts { return f.alone() }
+
+// Decide is what the next scheduling attempt would decide about a charge of [Facts.Charges].
+func (f *Facts) Decide(c *charge.Charge) *admission.Decision { return f.admission().Decide(c) }
+
+// QueueNode is a ClusterQueue in its cohort tree; nil when the queue is not in the input.
+func (f *Facts) QueueNode(queue string) *quota.Node { return f.admission().Node(queue) }
 
 // Configured is the place of a field of Kueue's configuration.
 func (f *Facts) Configured(path string) Place {

@@ -29,7 +29,7 @@ func writeGitHub(w io.Writer, d *Findings) error {
 			}
 		}
 		set("title", f.Rule.ID+" "+f.Rule.Name)
-		text := sentence(f)
+		text := findingText(f)
 		if f.At.File == "" {
 			text = f.At.String() + ": " + text
 		}

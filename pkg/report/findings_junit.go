@@ -43,7 +43,7 @@ func failure(r *lint.Rule, findings []lint.Finding) *junit.Result {
 		if f.Severity.AtLeast(worst) {
 			worst = f.Severity
 		}
-		lines = append(lines, fmt.Sprintf("%s: %s: %s", f.At, f.Severity, clean(sentence(f))))
+		lines = append(lines, fmt.Sprintf("%s: %s: %s", f.At, f.Severity, clean(findingText(f))))
 	}
 	return &junit.Result{Message: countOf(len(findings), "finding"), Type: string(worst), Data: strings.Join(lines, "\n")}
 }

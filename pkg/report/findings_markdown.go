@@ -18,7 +18,7 @@ func writeMarkdown(w io.Writer, d *Findings) error {
 		s.line("|---|---|---|---|")
 		for _, f := range d.result.Findings {
 			s.line(fmt.Sprintf("| %s | [%s](%s) | `%s`<br>%s | %s |", f.Severity, f.Rule.ID, RuleURL(f.Rule), cellText(f.At.String()),
-				cellText(f.At.Object.String()), cellText(sentence(f))))
+				cellText(f.At.Object.String()), cellText(findingText(f))))
 		}
 		s.line()
 	}

@@ -44,7 +44,7 @@ func writeSARIF(w io.Writer, d *Findings) error {
 }
 
 func sarifResult(f lint.Finding) sarif.Result {
-	text := sentence(f)
+	text := findingText(f)
 	r := sarif.Result{RuleID: f.Rule.ID, Kind: sarif.Fail, Level: sarifLevels[f.Severity], Suppressions: []sarif.Suppression{}}
 	if f.At.File == "" {
 		text = f.At.String() + ": " + text
@@ -67,8 +67,8 @@ func sarifResult(f lint.Finding) sarif.Result {
 	return r
 }
 
-// sentence is the message and the help, for formats without a place of its own for the help.
-func sentence(f lint.Finding) string {
+// findingText is the message and the help, for formats without a place of its own for the help.
+func findingText(f lint.Finding) string {
 	if f.Help == "" {
 		return f.Message
 	}

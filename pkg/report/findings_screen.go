@@ -203,12 +203,26 @@ func (d *Findings) summary(s *Screen) {
 	}
 	s.remark(normal, "", text)
 	if n := len(r.Unevaluated); n > 0 {
-		var parts []string
-		for _, u := range r.Unevaluated {
-			parts = append(parts, fmt.Sprintf("%s (no %s in the input)", u.Rule.ID, strings.Join(u.Missing, ", ")))
-		}
-		s.remark(faint, countOf(n, "rule")+" not evaluated: ", strings.Join(parts, ", "))
+		s.remark(faint, countOf(n, "rule")+" not evaluated: ", strings.Join(unevaluated(r.Unevaluated), " · "))
 	}
+}
+
+// unevaluated lists the rules by what they lack.
+func unevaluated(rules []lint.Unevaluated) []string {
+	of := map[string][]string{}
+	var order []string
+	for _, u := range rules {
+		lacks := strings.Join(u.Missing, ", ")
+		if of[lacks] == nil {
+			order = append(order, lacks)
+		}
+		of[lacks] = append(of[lacks], u.Rule.ID)
+	}
+	var parts []string
+	for _, lacks := range order {
+		parts = append(parts, fmt.Sprintf("%s (no %s in the input)", strings.Join(of[lacks], ", "), lacks))
+	}
+	return parts
 }
 
 func countOf(n int, word string) string {

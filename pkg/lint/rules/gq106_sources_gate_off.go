@@ -51,7 +51,7 @@ func checkSourceGate(p *lint.Pass, mapping, source int, kind, gate string) {
 	if p.Config.Refusal() != "" {
 		consequence = "Kueue " + p.Config.Version + " does not start"
 	}
-	help := fmt.Sprintf("turn the gate on under featureGates, or remove the source")
+	help := "turn the gate on under featureGates, or remove the source"
 	if !p.Config.KnowsGate(gate) {
 		help = fmt.Sprintf("Kueue %s has no %s sources; remove the source, or take a release that has them", p.Config.Version, kind)
 	}

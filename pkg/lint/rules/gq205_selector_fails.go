@@ -49,11 +49,9 @@ func reportFailing(p *lint.Pass, q lint.DeviceRequest, match *device.Match, seve
 	}
 	_, failing := match.Counts()
 	class, record, _ := cluster.Lookup[*resourcev1.DeviceClass](p.Snapshot, cluster.DeviceClass, "", q.Class)
-	at := selectorAt(q)
+	at := q.At(fmt.Sprintf("selectors[%d].cel.expression", failingIndex(q.Selectors, f.Err)))
 	if f.Row == 0 {
 		at = lint.At(record, fmt.Sprintf("spec.selectors[%d].cel.expression", failingIndex(class.Spec.Selectors, f.Err)))
-	} else {
-		at = q.At(fmt.Sprintf("selectors[%d].cel.expression", failingIndex(q.Selectors, f.Err)))
 	}
 	p.Report(lint.Diagnostic{At: at, Severity: severity,
 		Message: fmt.Sprintf("the selector can't be evaluated on %s%s: %v", devicesIn(f, failing), consequence, f.Err),

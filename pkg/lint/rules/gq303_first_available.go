@@ -28,11 +28,11 @@ var firstAvailable = &lint.Rule{
 				continue
 			}
 			at := q.Parent()
-			if key := q.Object.Ref.String() + at.Path; seen[key] {
+			key := q.Object.Ref.String() + at.Path
+			if seen[key] {
 				continue
-			} else {
-				seen[key] = true
 			}
+			seen[key] = true
 			d := lint.Diagnostic{At: lint.At(q.Object, at.Path+".firstAvailable").Name(), Help: help,
 				Message: "alternatives (firstAvailable) have no charge that can be told beforehand: Kueue refuses every workload that claims them"}
 			switch {

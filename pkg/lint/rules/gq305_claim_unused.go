@@ -27,7 +27,7 @@ var claimUnused = &lint.Rule{
 				if !used[c.Name] {
 					p.Report(lint.Diagnostic{At: t.At(fmt.Sprintf("spec.resourceClaims[%d].name", i)),
 						Message: fmt.Sprintf("no container uses claim %s, but its devices are allocated and charged", c.Name),
-						Help:    fmt.Sprintf("name it in resources.claims of the container that needs it, or remove the entry")})
+						Help:    "name it in resources.claims of the container that needs it, or remove the entry"})
 				}
 			}
 		}

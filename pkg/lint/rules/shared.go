@@ -61,7 +61,7 @@ func mappingOf(p *lint.Pass, class string) lint.Place {
 	return lint.Place{}
 }
 
-// someof counts in words: "1 device", "3 devices".
+// plural counts in words: "1 device", "3 devices".
 func plural(n int, word string) string {
 	if n == 1 {
 		return "1 " + word

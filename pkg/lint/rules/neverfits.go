@@ -1,0 +1,96 @@
+package rules
+
+import (
+	"strings"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
+)
+
+// blockedSet is a pod set that no flavor of its queue can ever take, with the attempts that show it.
+type blockedSet struct {
+	charge *charge.Charge
+	podSet string
+	queue  *cluster.Object
+	tried  []admission.Attempt
+	// severity is a warning where the charge rests on what is not in the input, and assuming says on what.
+	severity lint.Severity
+	assuming string
+}
+
+// neverFitting lists the pod sets of waiting workloads that can't be admitted whatever becomes free: each flavor of a
+// resource group is too small at its most, or does not take such pods.
+func neverFitting(p *lint.Pass) []blockedSet {
+	var out []blockedSet
+	alone := p.Alone()
+	known := map[string]*charge.Charge{}
+	for _, c := range p.Charges() {
+		known[identity(c.Workload)] = c
+	}
+	for _, c := range alone.Charges() {
+		if !lint.Waits(c.Workload) || c.Verdict != charge.Charged {
+			continue
+		}
+		_, record := p.ClusterQueueOf(c.Workload.Namespace, c.Workload.Queue)
+		if record == nil {
+			continue
+		}
+		d := alone.Decide(c)
+		if d.State != admission.Pending && d.State != admission.Inadmissible {
+			continue
+		}
+		bySet := map[string][]admission.Attempt{}
+		var order []string
+		for _, a := range d.Attempts {
+			if bySet[a.PodSet] == nil {
+				order = append(order, a.PodSet)
+			}
+			bySet[a.PodSet] = append(bySet[a.PodSet], a)
+		}
+		for _, set := range order {
+			if hopeless(bySet[set]) {
+				b := blockedSet{charge: c, podSet: set, queue: record, tried: bySet[set], severity: lint.Error}
+				if k := known[identity(c.Workload)]; k == nil || k.Verdict != charge.Charged {
+					b.severity, b.assuming = lint.Warning, " (if no DeviceClass that is not in the input changes what it is charged)"
+				}
+				out = append(out, b)
+			}
+		}
+	}
+	return out
+}
+
+// hopeless tells that no attempt can ever succeed.
+func hopeless(attempts []admission.Attempt) bool {
+	for _, a := range attempts {
+		if a.Mode != admission.NoFit || !over(a) && !mismatched(a) {
+			return false
+		}
+	}
+	return len(attempts) > 0
+}
+
+// over tells that a flavor is too small for the request at its most.
+func over(a admission.Attempt) bool {
+	for _, l := range a.Lines {
+		if l.Over {
+			return true
+		}
+	}
+	return false
+}
+
+// mismatched tells that a flavor does not take the pods: a taint they do not tolerate, labels they do not select.
+func mismatched(a admission.Attempt) bool {
+	for _, r := range a.Reasons {
+		if strings.Contains(r, "untolerated taint") || strings.Contains(r, "doesn't match node affinity") {
+			return true
+		}
+	}
+	return false
+}
+
+func identity(w *workload.Workload) string { return w.OwnerRef.String() + " " + w.Ref().String() }
