@@ -125,8 +125,11 @@ func (p *Pass) refusal(c *charge.Charge, problem *charge.Problem) Refusal {
 		}
 	}
 	r.Cause = r.At
-	if len(r.Related) > 0 {
-		r.Cause = r.Related[0]
+	for _, place := range r.Related {
+		if place.Ref != c.Workload.Ref() { // what Kueue made of the job is no cause
+			r.Cause = place
+			break
+		}
 	}
 	if !atJob && problem.Code == charge.CodeQueueBlocked {
 		r.At = QueueName(c.Workload)

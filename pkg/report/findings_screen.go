@@ -167,8 +167,8 @@ func (s *Screen) window(text string, l lint.Location, columns int) (shown string
 		if cut := []rune(before); len(cut) > columns/3 {
 			before = "…" + string(cut[len(cut)-columns/3+1:])
 		}
-		if cut := []rune(marked); len(cut) > columns/2 {
-			marked = string(cut[:columns/2-1]) + "…"
+		if cut, room := []rune(marked), max(columns-width(before), columns/2); len(cut) > room {
+			marked = string(cut[:room-1]) + "…"
 		}
 		if cut, room := []rune(after), columns-width(before)-width(marked); len(cut) > room {
 			after = string(cut[:max(room-1, 0)]) + "…"

@@ -20,6 +20,7 @@ func All() []*lint.Rule {
 		configurationRefused,
 		sourcesGateOff,
 		unknownGate,
+		countersSummed,
 		transformedTwice,
 		prefixDoesNotExclude,
 		integrationOff,
@@ -74,5 +75,6 @@ func All() []*lint.Rule {
 		queueStopped,
 		apiVersion,
 		unknownField,
+		countersWithDevices,
 	}
 }
