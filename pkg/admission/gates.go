@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
@@ -42,16 +43,42 @@ func (e *Engine) settled(s *scheduler, it *item, fresh bool) bool {
 		it.takeCondition(w.Object)
 		return true
 	case conditionTrue(w.Object, kueue.WorkloadQuotaReserved) && w.Object.Status.Admission != nil:
-		return s.takeReservation(it, w.Object)
+		if s.takeReservation(it, w.Object); it.held != nil {
+			it.stopped = e.stopped(it)
+			e.keepOut(s, it, true) // what awaits it should it lose its quota
+		}
+		return true
 	}
 	return false
 }
 
-func (s *scheduler) takeReservation(it *item, w *kueue.Workload) bool {
+// stopped says that a workload loses its quota because a queue is stopped: when it is drained, or before the workload
+// is admitted. It is the message that the workload gets; empty when it keeps its quota.
+func (e *Engine) stopped(it *item) string {
+	admitted := conditionTrue(it.charge.Workload.Object, kueue.WorkloadAdmitted)
+	loses := func(kind, name string, p *kueue.StopPolicy) string {
+		switch policy := ptr.Deref(p, kueue.None); {
+		case admitted && policy == kueue.HoldAndDrain:
+			return "The " + kind + " is stopped"
+		case !admitted && policy != kueue.None:
+			return kind + " " + name + " is stopped"
+		}
+		return ""
+	}
+	if lq := cluster.As[*kueue.LocalQueue](e.snap.Get(cluster.LocalQueue, it.namespace, it.localQueue)); lq != nil {
+		if m := loses(cluster.LocalQueue.Kind, lq.Name, lq.Spec.StopPolicy); m != "" {
+			return m
+		}
+	}
+	q := it.held.queue.object
+	return loses(cluster.ClusterQueue.Kind, q.Name, q.Spec.StopPolicy)
+}
+
+func (s *scheduler) takeReservation(it *item, w *kueue.Workload) {
 	if !s.hold(it) {
 		it.state = Unknown // its queue is not there to count against
 		it.takeCondition(w)
-		return true
+		return
 	}
 	it.evicted = conditionTrue(w, kueue.WorkloadEvicted)
 	it.notReady = conditionTrue(w, kueue.WorkloadAdmitted) && !conditionTrue(w, kueue.WorkloadPodsReady)
@@ -64,7 +91,6 @@ func (s *scheduler) takeReservation(it *item, w *kueue.Workload) bool {
 		it.state = QuotaReserved
 	}
 	it.takeCondition(w)
-	return true
 }
 
 // takeCondition copies what Kueue has written.
@@ -96,6 +122,10 @@ func (e *Engine) keepOut(s *scheduler, it *item, fresh bool) {
 		it.refused = d
 		return
 	}
+	if it.blocked != nil {
+		it.refused = it.blocked
+		return
+	}
 	if missing, why := e.missing(s, it, fresh); len(missing) > 0 || why != "" {
 		it.unknown = &Decision{State: Unknown, Missing: missing, Why: why}
 		return
@@ -121,18 +151,24 @@ func (e *Engine) refusal(s *scheduler, it *item) *Decision {
 			before = append(before, p.Possible...)
 			continue
 		}
-		d := &Decision{State: Inadmissible, Reason: s.granular(reasonMisconfigured, reasonInadmissible), Message: p.KueueMessage, Why: p.Message}
+		d := s.refusedBy(p)
 		d.Possible = slices.DeleteFunc(append(before, p.Possible...), func(m string) bool { return m == "" })
-		switch {
-		case p.Code != charge.CodeQueueBlocked:
-		case strings.HasSuffix(p.KueueMessage, "is inactive"):
-			d.Reason = s.granular(reasonSuspended, reasonInadmissible)
-		case strings.HasSuffix(p.KueueMessage, "ClusterQueue selector"):
-			d.Reason = s.granular(reasonMisconfigured, reasonPending) // the scheduler says so, not the controller
-		}
 		return d
 	}
 	return nil
+}
+
+// refusedBy is the decision that a problem makes.
+func (s *scheduler) refusedBy(p charge.Problem) *Decision {
+	d := &Decision{State: Inadmissible, Reason: s.granular(reasonMisconfigured, reasonInadmissible), Message: p.KueueMessage, Why: p.Message}
+	switch {
+	case p.Code != charge.CodeQueueBlocked:
+	case strings.HasSuffix(p.KueueMessage, "is inactive"):
+		d.Reason = s.granular(reasonSuspended, reasonInadmissible)
+	case strings.HasSuffix(p.KueueMessage, "ClusterQueue selector"):
+		d.Reason = s.granular(reasonMisconfigured, reasonPending) // the scheduler says so, not the controller
+	}
+	return d
 }
 
 // missing lists the kinds without which the decision can't be told.

@@ -55,6 +55,9 @@ func (e *Engine) item(s *scheduler, c *charge.Charge, fresh bool) *item {
 	if s.gate(kueueconf.SchedulingEquivalenceHashing) {
 		it.shape = it.shapeOf()
 	}
+	if p := e.engine.Blocker(w); p != nil && w.State.MakesWorkload() {
+		it.blocked = s.refusedBy(*p)
+	}
 	if !e.settled(s, it, fresh) {
 		e.keepOut(s, it, fresh)
 	}

@@ -132,12 +132,16 @@ type item struct {
 
 	// refused is the outcome that keeps it out of the queue; nil for one that is queued.
 	refused *Decision
+	// blocked is the outcome of waiting in its queue, where that does not take it; nil where it does.
+	blocked *Decision
 	// invalid is what is wrong with its pods' requests; it takes its turn in the queue and is turned down.
 	invalid string
 	// unknown is set when its decision can't be told.
 	unknown *Decision
 
-	held    *reservation
+	held *reservation
+	// stopped is what it is told when it loses its quota because its queue is stopped; empty when it keeps it.
+	stopped string
 	evicted bool
 	// last is the flavor scan's progress.
 	last *progress

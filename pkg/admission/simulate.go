@@ -84,6 +84,10 @@ func (r *run) enqueue(it *item) {
 	l := &it.queue.line
 	r.epoch++
 	r.counted(it.queue)
+	if d := it.blocked; d != nil {
+		it.state, it.reason, it.message, it.possible = d.State, d.Reason, d.Message, d.Possible
+		return
+	}
 	if _, barred := l.barred[it.shape]; barred && it.shape != "" && !it.queue.strict {
 		l.park(it)
 		r.bypass(it, l.barred[it.shape])
@@ -368,7 +372,13 @@ func (r *run) evict() {
 		it.state, it.reason, it.message = Pending, reasonPending, v.message
 		it.possible, it.cycle, it.company = nil, 0, len(marked) > 1
 		r.retries[from.node.Root()] = true
-		if it.refused == nil && it.queue != nil {
+		r.counted(from)
+		switch {
+		case it.unknown != nil:
+			it.state = Unknown
+		case it.refused != nil:
+			it.state, it.reason, it.message, it.possible = it.refused.State, it.refused.Reason, it.refused.Message, it.refused.Possible
+		case it.queue != nil:
 			r.enqueue(it)
 		}
 	}

@@ -58,6 +58,7 @@ func (e *Engine) Simulate(replay bool) *Simulation {
 	var waiting []*item
 	for _, it := range s.items {
 		switch {
+		case it.held != nil:
 		case it.unknown != nil:
 			it.state = Unknown
 			out.Unknown = append(out.Unknown, fmt.Sprintf("%s: %s", it.key, it.unknown.why()))
@@ -98,11 +99,16 @@ func (d *Decision) why() string {
 	return d.Why
 }
 
-// evictPresent lets workloads that are being evicted go.
+// evictPresent lets workloads go that are being evicted, and those whose queue is stopped: admitted ones where the queue
+// is drained, others in any case.
 func (r *run) evictPresent() {
 	for _, it := range r.items {
-		if it.held != nil && it.evicted && it.owned {
+		switch {
+		case it.held == nil:
+		case it.evicted && it.owned:
 			r.evictions = append(r.evictions, eviction{it, it.message})
+		case !it.evicted && it.stopped != "":
+			r.evictions = append(r.evictions, eviction{it, it.stopped})
 		}
 	}
 	r.evict()
@@ -121,6 +127,7 @@ func (out *Simulation) assume(r *run) {
 func (it *item) outcome() Outcome {
 	o := Outcome{Charge: it.charge, ClusterQueue: it.charge.ClusterQueue, State: it.state, Reason: it.reason, Message: it.message, Possible: it.possible, Cycle: it.cycle}
 	switch {
+	case it.held != nil:
 	case it.unknown != nil:
 		o.Why = it.unknown.why()
 	case it.refused != nil:

@@ -13,6 +13,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
 // queueBlocker reports why the queue of a waiting workload can't take it: the reasons that Kueue
@@ -23,6 +24,21 @@ func (r *run) queueBlocker() {
 	if r.stopped || w.Object != nil && apimeta.IsStatusConditionTrue(w.Object.Status.Conditions, kueue.WorkloadQuotaReserved) {
 		return
 	}
+	r.findBlocker()
+}
+
+// Blocker reports why the queue of a workload would not take it if it had to wait now, whatever it holds; nil when it
+// would, or when the input can't tell.
+func (e *Engine) Blocker(w *workload.Workload) *Problem {
+	r := &run{e: e, w: w, out: &Charge{}}
+	if r.findBlocker(); len(r.out.Problems) == 0 {
+		return nil
+	}
+	return &r.out.Problems[0]
+}
+
+func (r *run) findBlocker() {
+	w := r.w
 	lq, record, ok := cluster.Lookup[*kueue.LocalQueue](r.e.snap, cluster.LocalQueue, w.Namespace, w.Queue)
 	switch {
 	case !ok && !r.e.snap.Coverage.HasIn(cluster.LocalQueue, w.Namespace):
