@@ -157,6 +157,11 @@ type item struct {
 	// company: it was evicted together with others and not tried since.
 	company bool
 
+	// doubt says why its state in a simulation is not to be relied on.
+	doubt string
+	// turns counts its evictions since the scheduler was at rest for the turnsIn-th time.
+	turns, turnsIn int
+
 	place   place
 	version int
 	seen    map[string]int // progress already tried, by epoch

@@ -57,10 +57,15 @@ type run struct {
 	evictions []eviction
 	retries   map[*quota.Node]bool
 	halted    bool
+	// settled counts how often the scheduler came to rest. circling are trees in which it never does.
+	settled  int
+	circling map[*quota.Node]bool
+	// unknown are sentences about what can't be told.
+	unknown []string
 }
 
 func newRun(s *scheduler) *run {
-	return &run{scheduler: s, retries: map[*quota.Node]bool{}}
+	return &run{scheduler: s, retries: map[*quota.Node]bool{}, circling: map[*quota.Node]bool{}}
 }
 
 // arrive queues a workload.
@@ -82,6 +87,9 @@ func (r *run) counted(q *queue) {
 // enqueue puts a workload into its queue, or aside when an equal one has failed.
 func (r *run) enqueue(it *item) {
 	l := &it.queue.line
+	if r.stuck(it.queue) && it.doubt == "" {
+		it.doubt = "preemption in its cohort goes round in circles, so its turn never comes here"
+	}
 	r.epoch++
 	r.counted(it.queue)
 	if d := it.blocked; d != nil {
@@ -98,6 +106,7 @@ func (r *run) enqueue(it *item) {
 
 // settle runs cycles until nothing changes, retrying what is parked whenever quota came back.
 func (r *run) settle() {
+	r.settled++
 	for !r.halted {
 		r.rest()
 		if len(r.retries) == 0 || r.halted {
@@ -131,7 +140,7 @@ func (r *run) heads() []*item {
 	var queues []*queue
 	for _, name := range r.names {
 		q := r.queues[name]
-		if q.inactive != "" {
+		if q.inactive != "" || r.stuck(q) {
 			continue
 		}
 		if it := q.line.head(); it != nil {
@@ -230,6 +239,9 @@ func (r *run) admit(n *nominee) {
 	r.counted(it.queue)
 	it.evicted, it.last, it.cycle, it.company = false, nil, r.cycle, false
 	it.notReady = true
+	if n.assignment.topology {
+		it.doubt = "quota allows it, but where its pods go is decided by topology-aware scheduling, which is not predicted"
+	}
 	it.state = it.queue.stateOf(sets)
 	it.reason, it.message, it.possible = reasonQuotaReserved, "Quota reserved in ClusterQueue "+it.queue.name, nil
 	r.epoch++
@@ -372,6 +384,7 @@ func (r *run) evict() {
 		it.state, it.reason, it.message = Pending, reasonPending, v.message
 		it.possible, it.cycle, it.company = nil, 0, len(marked) > 1
 		r.retries[from.node.Root()] = true
+		r.turn(it, from.node.Root())
 		r.counted(from)
 		switch {
 		case it.unknown != nil:

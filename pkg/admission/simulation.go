@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
@@ -52,6 +53,16 @@ type QueueOutcome struct {
 // them arrive one at a time by creation, equal ones in the order of the input; otherwise what is reserved stays, and
 // what waits is tried.
 func (e *Engine) Simulate(replay bool) *Simulation {
+	out, r := e.simulate(replay, false)
+	if len(r.unaccounted) > 0 && !replay {
+		with, _ := e.simulate(replay, true)
+		out.doubt(with, r.unaccounted)
+	}
+	return out
+}
+
+// simulate is Simulate; all counts what queues report beyond what Workloads hold, too.
+func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 	s, items := e.state(replay)
 	r := newRun(s)
 	out := &Simulation{Replay: replay}
@@ -69,14 +80,16 @@ func (e *Engine) Simulate(replay bool) *Simulation {
 		}
 	}
 	if replay {
-		slices.SortStableFunc(waiting, func(a, b *item) int { return a.created.Compare(b.created) })
+		slices.SortStableFunc(waiting, func(a, b *item) int { return compareTimes(a.created, b.created) })
 		for _, it := range waiting {
 			r.arrive(it)
 			r.settle()
 		}
 	} else {
 		for _, u := range s.unaccounted {
-			u.queue.node.Add(u.delta)
+			if all {
+				u.queue.node.Add(u.delta)
+			}
 		}
 		r.evictPresent()
 		for _, it := range waiting {
@@ -85,11 +98,32 @@ func (e *Engine) Simulate(replay bool) *Simulation {
 		r.settle()
 	}
 	out.assume(r)
+	out.Unknown = append(out.Unknown, r.unknown...)
 	for _, c := range e.charges {
 		out.Workloads = append(out.Workloads, items[c].outcome())
 	}
 	out.fill(r)
-	return out
+	return out, r
+}
+
+// doubt compares with a simulation that counts what queues report beyond what Workloads hold: what comes out otherwise
+// can't be told.
+func (out *Simulation) doubt(with *Simulation, more []unaccounted) {
+	why := fmt.Sprintf("ClusterQueue %s reports more reserved than the Workloads in the input hold: some are missing, or its status is old", more[0].queue.name)
+	changed := false
+	for i := range out.Workloads {
+		a, b := &out.Workloads[i], &with.Workloads[i]
+		switch {
+		case a.State != b.State || !reflect.DeepEqual(a.PodSets, b.PodSets):
+			*a = Outcome{Charge: a.Charge, ClusterQueue: a.ClusterQueue, State: Unknown, Why: why}
+			changed = true
+		case a.Message != b.Message:
+			a.Possible = slices.Compact(slices.Sorted(slices.Values(slices.Concat([]string{a.Message, b.Message}, a.Possible, b.Possible))))
+		}
+	}
+	if changed {
+		out.Unknown = append(out.Unknown, why)
+	}
 }
 
 func (d *Decision) why() string {
@@ -135,6 +169,9 @@ func (it *item) outcome() Outcome {
 	}
 	if it.held != nil {
 		o.ClusterQueue, o.PodSets = it.held.queue.name, it.held.podSets
+	}
+	if it.doubt != "" {
+		return Outcome{Charge: o.Charge, ClusterQueue: o.ClusterQueue, State: Unknown, Why: it.doubt}
 	}
 	return o
 }
