@@ -33,7 +33,19 @@ type candidate struct {
 func (q *search) classically() []target {
 	near, far := q.elsewhere()
 	same := q.sameQueue()
+	lacking := q.shortfall()
+	for _, list := range [][]candidate{near, far, same} {
+		for i := 0; i < len(list) && len(lacking) > 0; i++ {
+			give(lacking, list[i].item)
+		}
+	}
+	if len(near)+len(far)+len(same) == 0 || len(lacking) > 0 {
+		return nil
+	}
 	var order []candidate
+	for _, list := range [][]candidate{near, far, same} {
+		q.sort(list)
+	}
 	for _, evicted := range []bool{true, false} {
 		for _, list := range [][]candidate{near, far, same} {
 			for _, c := range list {
@@ -125,11 +137,10 @@ func (q *search) sameQueue() []candidate {
 	}
 	var out []candidate
 	for _, o := range q.it.queue.holders {
-		if o.held.uses(q.keys) && q.allows(o, policy) && !q.gone[o] {
+		if o.held.delta.Touches(q.ids) && q.allows(o, policy) && !q.gone[o] {
 			out = append(out, candidate{item: o, reason: inClusterQueue})
 		}
 	}
-	q.sort(out)
 	return out
 }
 
@@ -157,8 +168,6 @@ func (q *search) elsewhere() (near, far []candidate) {
 		advantage = advantage || fits
 		below = cohort
 	}
-	q.sort(near)
-	q.sort(far)
 	return near, far
 }
 
@@ -186,7 +195,7 @@ func (q *search) collect(cohort, common, skip *quota.Node, advantage bool, into 
 // classify tells whether a workload of another queue may be preempted, and under which terms.
 func (q *search) classify(o *item, advantage bool) (candidate, bool) {
 	home := q.it.queue
-	if q.gone[o] || !o.held.uses(q.keys) || !q.allows(o, home.preemption.ReclaimWithinCohort) {
+	if q.gone[o] || !o.held.delta.Touches(q.ids) || !q.allows(o, home.preemption.ReclaimWithinCohort) {
 		return candidate{}, false
 	}
 	c := candidate{item: o, reason: inCohort}

@@ -59,7 +59,7 @@ func (s *scheduler) nominate(it *item, only nominated) *nominee {
 }
 
 func (n *nominee) record(a *assignment, ts []target) {
-	n.assignment, n.targets = a, ts
+	n.assignment, n.targets, n.prepared = a, ts, nil
 	n.messages = a.messages()
 	n.it.last = a.last
 }

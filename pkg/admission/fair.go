@@ -19,9 +19,14 @@ func initialShare(preemptor, before, _ quota.Share) bool { return preemptor.Comp
 // fairly preempts by dominant resource shares: always from the side that has the largest, as far as a strategy allows.
 func (q *search) fairly() []target {
 	candidates := q.fairCandidates()
-	if len(candidates) == 0 {
+	lacking := q.shortfall()
+	for i := 0; i < len(candidates) && len(lacking) > 0; i++ {
+		give(lacking, candidates[i])
+	}
+	if len(candidates) == 0 || len(lacking) > 0 {
 		return nil
 	}
+	slices.SortFunc(candidates, func(a, b *item) int { return before(a, b, q.it.queue) })
 	node := q.it.queue.node
 	mine := node.Delta(q.want)
 	node.Add(mine) // shares count the workload itself
@@ -45,7 +50,7 @@ func (q *search) fairCandidates() []*item {
 	home := q.it.queue
 	add := func(from *queue, policy kueue.PreemptionPolicy) {
 		for _, o := range from.holders {
-			if q.allows(o, policy) && o.held.uses(q.keys) && !q.gone[o] {
+			if q.allows(o, policy) && o.held.delta.Touches(q.ids) && !q.gone[o] {
 				out = append(out, o)
 			}
 		}
@@ -61,7 +66,6 @@ func (q *search) fairCandidates() []*item {
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b *item) int { return before(a, b, home) })
 	return out
 }
 

@@ -177,24 +177,13 @@ type reservation struct {
 	since time.Time
 }
 
-// uses tells that the workload holds something of a flavor and resource, be it nothing.
-func (r *reservation) uses(keys []quota.FlavorResource) bool {
-	for _, ps := range r.podSets {
-		for res, f := range ps.Flavors {
-			if slices.Contains(keys, quota.FlavorResource{Flavor: f, Resource: res}) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // progress is how far the flavors were scanned in the last attempt.
 type progress struct {
 	// tried is, for each pod set and resource, the index of the last flavor tried; -1 after the last one.
 	tried             []map[corev1.ResourceName]int
 	generation, cycle int
 	shape             string
+	text              string // key, once it is asked for
 }
 
 // next is the index of the flavor to begin with.

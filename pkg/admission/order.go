@@ -25,6 +25,17 @@ type nominee struct {
 	messages []string
 	suffix   string
 	blocked  bool
+
+	prepared *quota.Delta
+}
+
+// delta is its usage prepared for its tree.
+func (n *nominee) delta() quota.Delta {
+	if n.prepared == nil {
+		d := n.it.queue.node.Delta(n.usage())
+		n.prepared = &d
+	}
+	return *n.prepared
 }
 
 func (n *nominee) usage() quota.Usage { return n.assignment.usage }
@@ -34,7 +45,7 @@ type sequence interface{ next() *nominee }
 
 func (s *scheduler) sequence(ns []*nominee) sequence {
 	if s.fair {
-		return &tournament{s: s, left: byQueue(ns)}
+		return s.tournament(ns)
 	}
 	return &classicalOrder{left: s.classicalOrder(ns)}
 }
@@ -77,8 +88,10 @@ func (s *scheduler) elder(a, b *nominee) int {
 type tournament struct {
 	s    *scheduler
 	left map[*quota.Node]*nominee
+	// order of the queues by name.
+	order []*quota.Node
 	// shares with the nominee's workload added, by the cohort it competes in.
-	shares map[contest]quota.Share
+	shares map[contest]stake
 }
 
 type contest struct {
@@ -86,24 +99,30 @@ type contest struct {
 	n      *nominee
 }
 
-func byQueue(ns []*nominee) map[*quota.Node]*nominee {
-	out := make(map[*quota.Node]*nominee, len(ns))
+// stake is the share of a child of the cohort, and whether that borrows what the nominee asks for.
+type stake struct {
+	quota.Share
+	borrows bool
+}
+
+func (s *scheduler) tournament(ns []*nominee) *tournament {
+	t := &tournament{s: s, left: make(map[*quota.Node]*nominee, len(ns))}
 	for _, n := range ns {
-		out[n.it.queue.node] = n
+		t.left[n.it.queue.node] = n
+		t.order = append(t.order, n.it.queue.node)
 	}
-	return out
+	slices.SortFunc(t.order, func(a, b *quota.Node) int { return cmp.Compare(a.Name, b.Name) })
+	return t
 }
 
 func (t *tournament) next() *nominee {
-	var first *quota.Node
-	for n := range t.left {
-		if first == nil || n.Name < first.Name {
-			first = n
-		}
+	for len(t.order) > 0 && t.left[t.order[0]] == nil {
+		t.order = t.order[1:]
 	}
-	if first == nil {
+	if len(t.order) == 0 {
 		return nil
 	}
+	first := t.order[0]
 	winner := t.left[first]
 	if first.Parent() != nil {
 		root := first.Root()
@@ -115,18 +134,18 @@ func (t *tournament) next() *nominee {
 }
 
 func (t *tournament) weigh(root *quota.Node) {
-	t.shares = map[contest]quota.Share{}
+	t.shares = map[contest]stake{}
 	for node := range root.AllQueues() {
 		n := t.left[node]
 		if n == nil {
 			continue
 		}
-		d := node.Delta(n.usage())
+		d := n.delta()
 		node.Add(d)
-		share := node.Share()
+		child := node
 		for a := range node.Ancestors() {
-			t.shares[contest{a, n}] = share
-			share = a.Share()
+			t.shares[contest{a, n}] = stake{child.Share(), child.BorrowsAny(d)}
+			child = a
 		}
 		node.Remove(d)
 	}
@@ -152,7 +171,7 @@ func (t *tournament) less(a, b *nominee, cohort *quota.Node) bool {
 	x, y := t.shares[contest{cohort, a}], t.shares[contest{cohort, b}]
 	borrow := 0
 	if t.s.gate(kueueconf.FairSharingPrioritizeNonBorrowing) {
-		borrow = trueFirst(!x.BorrowsAny(a.usage()), !y.BorrowsAny(b.usage()))
+		borrow = trueFirst(!x.borrows, !y.borrows)
 	}
-	return cmp.Or(t.s.preemptorFirst(a, b), borrow, x.Compare(y), t.s.elder(a, b)) < 0
+	return cmp.Or(t.s.preemptorFirst(a, b), borrow, x.Compare(y.Share), t.s.elder(a, b)) < 0
 }

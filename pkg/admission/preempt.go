@@ -22,6 +22,7 @@ type search struct {
 	it   *item
 	keys []quota.FlavorResource // that need preemption
 	want quota.Usage            // all the workload asks for
+	ids  []int                  // of keys, in the queue's tree
 }
 
 // targets answers for a whole assignment.
@@ -50,6 +51,7 @@ func (s *scheduler) possible(it *item, fr quota.FlavorResource, val quota.Amount
 }
 
 func (s *scheduler) find(q *search) []target {
+	q.ids = q.it.queue.node.IDs(q.keys)
 	if s.fair {
 		return q.fairly()
 	}
@@ -65,6 +67,31 @@ func (q *search) fits(borrow bool) bool {
 		}
 	}
 	return true
+}
+
+// shortfall is what is lacking of each thing asked for, borrowing included, in the tree's numbers.
+func (q *search) shortfall() map[int]quota.Amount {
+	node, out := q.it.queue.node, map[int]quota.Amount{}
+	for fr, v := range q.want {
+		if lacking := v.Sub(node.Available(fr)); lacking > 0 {
+			for _, id := range node.IDs([]quota.FlavorResource{fr}) {
+				out[id] = lacking
+			}
+		}
+	}
+	return out
+}
+
+// give takes from a shortfall what a workload holds. A workload that goes makes at most what it holds available, so
+// while something is lacking with all candidates gone, no choice among them helps.
+func give(shortfall map[int]quota.Amount, o *item) {
+	for id, lacking := range shortfall {
+		if lacking = lacking.Sub(o.held.delta.Of(id)); lacking > 0 {
+			shortfall[id] = lacking
+		} else {
+			delete(shortfall, id)
+		}
+	}
 }
 
 func remove(it *item)  { it.held.queue.node.Remove(it.held.delta) }

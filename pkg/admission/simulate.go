@@ -2,8 +2,8 @@ package admission
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -160,28 +160,32 @@ func (r *run) heads() []*item {
 }
 
 // tried tells that the workload was tried in this epoch from where its flavor scan stands.
-func (it *item) tried(epoch int) bool { return it.seen[it.last.String()] == epoch+1 }
+func (it *item) tried(epoch int) bool { return it.seen[it.last.key()] == epoch+1 }
 
 func (it *item) try(epoch int) {
 	if it.seen == nil {
 		it.seen = map[string]int{}
 	}
-	it.seen[it.last.String()] = epoch + 1
+	it.seen[it.last.key()] = epoch + 1
 }
 
-// String is equal for equal progress.
-func (p *progress) String() string {
+// key is equal for equal progress. The attempt that made the progress is over by the time anybody asks.
+func (p *progress) key() string {
 	if p == nil {
 		return ""
 	}
-	var b strings.Builder
-	for _, set := range p.tried {
-		for _, r := range sortedKeys(set) {
-			fmt.Fprintf(&b, "%s=%d ", r, set[r])
+	if p.text == "" {
+		text := []byte{'|'}
+		for _, set := range p.tried {
+			for _, r := range sortedKeys(set) {
+				text = strconv.AppendInt(append(append(text, r...), '='), int64(set[r]), 10)
+				text = append(text, ' ')
+			}
+			text = append(text, '|')
 		}
-		b.WriteByte('|')
+		p.text = string(text)
 	}
-	return b.String()
+	return p.text
 }
 
 // finish writes the cycle's outcome: quota for those that got it, conditions and places in the queue for the others.

@@ -28,6 +28,11 @@ type Node struct {
 	limits map[FlavorResource]Limits
 	index  *index
 	slots  []slot
+
+	// share is kept until usage changes, lendable until limits do.
+	share    Share
+	shared   bool
+	lendable map[corev1.ResourceName]Amount
 }
 
 // index numbers the flavors and resources of one tree.
@@ -97,6 +102,7 @@ func (n *Node) settle() {
 
 // resum derives quota and usage of cohorts from the limits and the usage of queues.
 func (n *Node) resum() {
+	n.shared, n.lendable = false, nil
 	for id := range n.slots {
 		s := &n.slots[id]
 		if l, set := n.limits[n.index.keys[id]]; set {
@@ -138,6 +144,7 @@ func (x *index) number(fr FlavorResource) int {
 
 // at is the slot for writing.
 func (n *Node) at(id int) *slot {
+	n.shared = false
 	if id >= len(n.slots) {
 		n.slots = append(n.slots, make([]slot, id+1-len(n.slots))...)
 	}
@@ -150,6 +157,17 @@ func (n *Node) get(id int) slot {
 		return slot{}
 	}
 	return n.slots[id]
+}
+
+// IDs numbers keys for the node's tree, for [Delta.Touches]. Those that nothing in it names are left out.
+func (n *Node) IDs(keys []FlavorResource) []int {
+	out := make([]int, 0, len(keys))
+	for _, fr := range keys {
+		if id := n.id(fr); id >= 0 {
+			out = append(out, id)
+		}
+	}
+	return out
 }
 
 func (n *Node) id(fr FlavorResource) int {

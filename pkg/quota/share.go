@@ -3,6 +3,7 @@ package quota
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -14,9 +15,8 @@ type Share struct {
 	Ratio    float64
 	Weight   float64
 	Dominant corev1.ResourceName
-	// Borrowing: the node uses more than its SubtreeQuota of some flavor and resource, listed in On.
+	// Borrowing: the node uses more than its SubtreeQuota of some flavor and resource.
 	Borrowing bool
-	On        []FlavorResource
 }
 
 // NoShare ranks below every share there is.
@@ -47,10 +47,10 @@ func (s Share) Compare(o Share) int {
 	return cmp.Compare(s.Value(), o.Value())
 }
 
-// BorrowsAny tells that the node borrows on something that is asked for.
-func (s Share) BorrowsAny(requests Usage) bool {
-	for _, fr := range s.On {
-		if requests[fr] > 0 {
+// BorrowsAny tells that the node uses more than its SubtreeQuota of something that is in the usage.
+func (n *Node) BorrowsAny(d Delta) bool {
+	for i, id := range d.ids {
+		if s := n.get(id); d.amounts[i] > 0 && s.defined && s.usage > s.subtree {
 			return true
 		}
 	}
@@ -59,44 +59,62 @@ func (s Share) BorrowsAny(requests Usage) bool {
 
 // Share is the node's dominant resource share. A root has none: it is zero.
 func (n *Node) Share() Share {
+	if !n.shared {
+		n.share, n.shared = n.weigh(), true
+	}
+	return n.share
+}
+
+func (n *Node) weigh() Share {
 	out := Share{Weight: n.Weight}
 	if n.parent == nil {
 		return out
 	}
-	borrowed := map[corev1.ResourceName]Amount{}
+	// Resources are few, and this runs often: a short list serves better than a map.
+	var few [8]borrowed
+	all := few[:0]
 	for id := range n.slots {
 		s := &n.slots[id]
-		if over := s.usage.Sub(s.subtree); s.defined && over > 0 {
-			fr := n.index.keys[id]
-			borrowed[fr.Resource] = borrowed[fr.Resource].Add(over)
-			out.On = append(out.On, fr)
+		over := s.usage.Sub(s.subtree)
+		if !s.defined || over <= 0 {
+			continue
+		}
+		name := n.index.keys[id].Resource
+		if i := slices.IndexFunc(all, func(b borrowed) bool { return b.of == name }); i >= 0 {
+			all[i].amount = all[i].amount.Add(over)
+		} else {
+			all = append(all, borrowed{name, over})
 		}
 	}
-	if len(borrowed) == 0 {
-		return out
-	}
-	out.Borrowing = true
-	lendable := n.parent.lendable(borrowed)
-	for name, b := range borrowed {
-		if l := lendable[name]; l > 0 {
-			ratio := float64(b) * 1000 / float64(l)
-			if ratio > out.Ratio || ratio == out.Ratio && name < out.Dominant {
-				out.Ratio, out.Dominant = ratio, name
+	out.Borrowing = len(all) > 0
+	for _, b := range all {
+		if l := n.parent.lends(b.of); l > 0 {
+			ratio := float64(b.amount) * 1000 / float64(l)
+			if ratio > out.Ratio || ratio == out.Ratio && b.of < out.Dominant {
+				out.Ratio, out.Dominant = ratio, b.of
 			}
 		}
 	}
 	return out
 }
 
-// lendable sums, for each resource asked about, what the node could get of it in all flavors.
-func (n *Node) lendable(of map[corev1.ResourceName]Amount) map[corev1.ResourceName]Amount {
-	root, out := n.Root(), map[corev1.ResourceName]Amount{}
-	for id := range root.slots {
-		if fr := n.index.keys[id]; root.slots[id].defined {
-			if _, asked := of[fr.Resource]; asked {
-				out[fr.Resource] = out[fr.Resource].Add(n.potential(id))
+// borrowed is what a node uses of a resource beyond what it owns.
+type borrowed struct {
+	of     corev1.ResourceName
+	amount Amount
+}
+
+// lends is what the node could get of a resource in all flavors. It changes with limits only.
+func (n *Node) lends(name corev1.ResourceName) Amount {
+	if n.lendable == nil {
+		n.lendable = map[corev1.ResourceName]Amount{}
+		root := n.Root()
+		for id := range root.slots {
+			if root.slots[id].defined {
+				of := n.index.keys[id].Resource
+				n.lendable[of] = n.lendable[of].Add(n.potential(id))
 			}
 		}
 	}
-	return out
+	return n.lendable[name]
 }

@@ -1,5 +1,7 @@
 package quota
 
+import "slices"
+
 // Delta is usage prepared for one tree, to be added and taken away many times.
 type Delta struct {
 	ids     []int
@@ -14,6 +16,24 @@ func (n *Node) Delta(u Usage) Delta {
 		d.amounts = append(d.amounts, u[fr])
 	}
 	return d
+}
+
+// Touches tells that the usage names one of the keys, be it with nothing.
+func (d Delta) Touches(ids []int) bool {
+	for _, id := range d.ids {
+		if slices.Contains(ids, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// Of is the amount of one key.
+func (d Delta) Of(id int) Amount {
+	if i := slices.Index(d.ids, id); i >= 0 {
+		return d.amounts[i]
+	}
+	return 0
 }
 
 // Add counts usage against the node, and what exceeds its guaranteed part against the cohorts above.
