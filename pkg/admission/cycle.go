@@ -29,7 +29,7 @@ func (s *scheduler) schedule(heads []*item) []*nominee {
 			done = append(done, &nominee{it: it, messages: []string{it.invalid}})
 			continue
 		}
-		ns = append(ns, s.nominate(it, nil))
+		ns = append(ns, s.nominate(it))
 	}
 	order := s.sequence(ns)
 	victims := map[*item]bool{}
@@ -50,17 +50,43 @@ func (s *scheduler) schedule(heads []*item) []*nominee {
 // booking is usage added for the rest of a cycle.
 type booking struct{ undo func() }
 
-func (s *scheduler) nominate(it *item, only nominated) *nominee {
+// nominate attempts to place a workload. An attempt depends on what is reserved in the tree, and on where the scan of
+// flavors stands; while both are the same, so is its outcome.
+func (s *scheduler) nominate(it *item) *nominee {
 	n := &nominee{it: it, preemptor: it.queue.line.preemptor == it}
-	a, ts := s.attempt(it, only)
+	if it.last != nil && s.outdated(it) {
+		it.last = nil
+	}
 	n.resumed = it.last != nil
-	n.record(a, ts)
+	m, now := it.memo, moment{it.queue.tree.version, it.last.key()}
+	if m == nil || m.moment != now {
+		a, ts := s.attempt(it, nil)
+		m = &memo{now, a, ts, a.messages()}
+		it.memo = m
+	}
+	again := *m.assignment
+	last := *again.last
+	last.cycle, last.generation = s.cycle, it.queue.generation
+	again.last = &last
+	n.record(&again, m.targets, m.messages)
 	return n
 }
 
-func (n *nominee) record(a *assignment, ts []target) {
-	n.assignment, n.targets, n.prepared = a, ts, nil
-	n.messages = a.messages()
+// memo is the outcome of an attempt, and moment all that it depended on.
+type memo struct {
+	moment
+	assignment *assignment
+	targets    []target
+	messages   []string
+}
+
+type moment struct {
+	version  int
+	progress string
+}
+
+func (n *nominee) record(a *assignment, ts []target, messages []string) {
+	n.assignment, n.targets, n.messages, n.prepared = a, ts, messages, nil
 	n.it.last = a.last
 }
 
@@ -148,7 +174,8 @@ func (s *scheduler) recompute(n *nominee, victims map[*item]bool) {
 		remove(v)
 	}
 	s.gone, n.it.last = victims, nil
-	n.record(s.attempt(n.it, only))
+	a, ts := s.attempt(n.it, only)
+	n.record(a, ts, a.messages())
 	s.gone = nil
 	for v := range victims {
 		putBack(v)

@@ -87,8 +87,14 @@ func (e *Engine) buildQueues(s *scheduler) {
 	}
 	s.forest = quota.Build(queues, cohorts)
 	s.names = slices.Sorted(maps.Keys(s.queues))
+	trees := map[*quota.Node]*tree{}
 	for name, q := range s.queues {
 		q.node = s.forest.Queue(name)
+		root := q.node.Root()
+		if trees[root] == nil {
+			trees[root] = &tree{}
+		}
+		q.tree = trees[root]
 	}
 	s.forest.Hide(func(name string) bool { return s.queues[name].inactive != "" })
 }

@@ -30,12 +30,16 @@ type group struct {
 	labels  map[string]bool // label keys of all its flavors
 }
 
+// tree is a whole tree of cohorts. Its version changes with what is reserved in it.
+type tree struct{ version int }
+
 // queue is a ClusterQueue with what it holds and what waits in it.
 type queue struct {
 	name       string
 	object     *kueue.ClusterQueue
 	record     *cluster.Object
 	node       *quota.Node
+	tree       *tree
 	groups     []group
 	preemption kueue.ClusterQueuePreemption
 	fungible   kueue.FlavorFungibility
@@ -145,6 +149,8 @@ type item struct {
 	evicted bool
 	// last is the flavor scan's progress.
 	last *progress
+	// memo is the latest attempt.
+	memo *memo
 
 	fits map[flavorKey]string // why a flavor does not take a pod set's pods; "" when it does
 
@@ -218,6 +224,7 @@ func (it *item) reserve(r *reservation) {
 	it.held = r
 	r.queue.node.Add(r.delta)
 	r.queue.holders = append(r.queue.holders, it)
+	r.queue.tree.version++
 }
 
 // release takes it back.
@@ -226,6 +233,7 @@ func (it *item) release() {
 	r.queue.node.Remove(r.delta)
 	r.queue.holders = slices.DeleteFunc(r.queue.holders, func(o *item) bool { return o == it })
 	it.held = nil
+	r.queue.tree.version++
 }
 
 // compareTimes orders times; what was never created yet is the latest.

@@ -378,6 +378,7 @@ func (r *run) evict() {
 		}
 		r.epoch++
 		it.evicted = true
+		it.held.queue.tree.version++
 		it.state = Evicted
 		if !it.owned {
 			continue
