@@ -185,7 +185,7 @@ func BenchmarkSimulate(b *testing.B) {
 		{"fair", func(l *load) { l.fair, l.preempting = true, true }},
 		{"fair-distinct", func(l *load) { l.fair, l.preempting, l.distinct = true, true, true }},
 		{"fair-distinct-nested", func(l *load) { l.fair, l.preempting, l.distinct, l.nested = true, true, true, true }},
-		{"replay", func(*load) {}},
+		{"replay", func(l *load) {}},
 		{"replay-preempting-distinct", func(l *load) { l.preempting, l.distinct = true, true }},
 	} {
 		b.Run(of.name, func(b *testing.B) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
@@ -128,7 +129,7 @@ func (out *Simulation) doubt(with *Simulation, more []unaccounted) {
 
 func (d *Decision) why() string {
 	if len(d.Missing) > 0 {
-		return fmt.Sprintf("missing %v", d.Missing)
+		return "not in the input: " + strings.Join(d.Missing, ", ")
 	}
 	return d.Why
 }

@@ -17,6 +17,7 @@ import (
 // TestReplayOfTheCommandEndsWhereKueueEnded replays every scenario whose dump tells the whole story, for every version
 // recorded, as a user would, and compares the JSON with what that version left behind.
 func TestReplayOfTheCommandEndsWhereKueueEnded(t *testing.T) {
+	compared, supposed := 0, 0
 	corpus.Each(t, "../..", func(t *testing.T, o corpus.Observation) {
 		if !o.Replayable {
 			return
@@ -35,7 +36,13 @@ func TestReplayOfTheCommandEndsWhereKueueEnded(t *testing.T) {
 		if err := decoder.Decode(&result); err != nil {
 			t.Fatal(err)
 		}
+		for _, text := range result.Assumptions {
+			if strings.Contains(text, "no DeviceClass") {
+				supposed++
+			}
+		}
 		for _, want := range o.Workloads {
+			compared++
 			got := simulated(result, want)
 			if got == nil {
 				t.Errorf("%s: not in the simulation", want)
@@ -44,6 +51,9 @@ func TestReplayOfTheCommandEndsWhereKueueEnded(t *testing.T) {
 			compareSimulated(t, want, got)
 		}
 	})
+	if compared < 300 || supposed == 0 {
+		t.Errorf("compared %d workloads, %d simulations supposed something of DeviceClasses; the corpus has more", compared, supposed)
+	}
 }
 
 // simulated finds the workload by its name or, where the recording made the name, by its owner and replica.

@@ -13,9 +13,11 @@ import (
 
 // schemas are the results with a JSON Schema of their own.
 var schemas = map[string]any{
-	"chargelist.json":      &ChargeList{},
-	"explanationlist.json": &ExplanationList{},
-	"findinglist.json":     &FindingList{},
+	"chargelist.json":       &ChargeList{},
+	"explanationlist.json":  &ExplanationList{},
+	"findinglist.json":      &FindingList{},
+	"queuelist.json":        &QueueList{},
+	"simulationresult.json": &SimulationResult{},
 }
 
 // schemaDir holds the schemas that are committed.
@@ -65,7 +67,10 @@ func TestSchemasAreCurrent(t *testing.T) {
 
 // TestSchemasNameEveryField keeps the promise that the schema lists what the program prints.
 func TestSchemasNameEveryField(t *testing.T) {
-	for name, document := range map[string]Document{"chargelist.json": everyVerdict(), "explanationlist.json": explanationsOf(pending(), of(refused()))} {
+	for name, document := range map[string]Document{
+		"chargelist.json": everyVerdict(), "explanationlist.json": explanationsOf(pending(), of(refused())),
+		"queuelist.json": researchQueues(t), "simulationresult.json": researchSimulation(t, false),
+	} {
 		schema := schemaOf(t, name, schemas[name])
 		var result any
 		if err := json.Unmarshal(printed(t, document, "json", Terminal{}), &result); err != nil {
@@ -80,7 +85,7 @@ func TestSchemasNameEveryField(t *testing.T) {
 }
 
 // freeMaps are fields whose keys are data.
-var freeMaps = map[string]bool{"total": true, "published": true, "featureGates": true}
+var freeMaps = map[string]bool{"total": true, "published": true, "featureGates": true, "demand": true, "flavors": true, "usage": true, "borrowed": true}
 
 func fields(v any) []string {
 	var out []string

@@ -13,11 +13,12 @@ import (
 
 // Draw implements [Document]: what every cycle decides, then where every workload ends.
 func (d *Simulation) Draw(s *Screen) {
-	namespaces := d.severalNamespaces()
-	d.head(s)
-	d.timeline(s, namespaces)
-	d.end(s, namespaces)
-	s.line()
+	if d.head(s) {
+		namespaces := d.severalNamespaces()
+		d.timeline(s, namespaces)
+		d.end(s, namespaces)
+		s.line()
+	}
 	for _, text := range d.sim.Assumptions {
 		s.remark(faint, "supposed: ", text)
 	}
@@ -46,7 +47,8 @@ var stateCounts = []struct {
 	{admission.Evicted, "evicted"}, {admission.Inadmissible, "inadmissible"}, {admission.Deactivated, "deactivated"}, {admission.Unknown, "unknown"},
 }
 
-func (d *Simulation) head(s *Screen) {
+// head says in a sentence what it comes to; false when there is nothing to tell of.
+func (d *Simulation) head(s *Screen) bool {
 	counts, fresh := map[admission.State]int{}, 0
 	for o := range d.shown() {
 		counts[o.State]++
@@ -67,14 +69,15 @@ func (d *Simulation) head(s *Screen) {
 		parts = append(parts, text)
 	}
 	if len(parts) == 0 {
-		s.line("No workloads found.")
-		return
+		s.line("No workloads found that Kueue manages and that have not ended.")
+		return false
 	}
 	from := "From the present state"
 	if d.sim.Replay {
 		from = "From nothing, one arrival after the other"
 	}
 	s.paragraph("", fmt.Sprintf("%s, until nothing changes: %s.", from, strings.Join(parts, ", ")))
+	return true
 }
 
 // decisionLooks are the marks of decisions.
@@ -108,7 +111,7 @@ func (d *Simulation) timeline(s *Screen, namespaces bool) {
 	}
 	s.line()
 	if len(g.rows) == 0 {
-		s.line(s.paint(heading, "TIMELINE"), "  nothing to decide: no workload waits in a queue that takes any")
+		s.line(s.paint(heading, "TIMELINE"), "  nothing is tried")
 		return
 	}
 	g.draw(s)
