@@ -1,0 +1,1 @@
+// Empty: its presence lets linkname.go declare functions without a body.

@@ -1,0 +1,269 @@
+package reference
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-logr/logr"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/workload"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/objects"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/outcome"
+)
+
+// DefaultMaxCycles is enough for every cluster that settles; preemption can go round without end.
+const DefaultMaxCycles = 400
+
+// Options of a run.
+type Options struct {
+	// Replay takes every status off the Workloads and lets them arrive one at a time.
+	Replay bool
+	// Next asks in addition what a scheduling attempt of each pending Workload decides, before the run.
+	Next bool
+	// SlowJobs other than 0 is the seed of a run in which evicted jobs take their time to stop, so that the
+	// scheduler runs between one eviction and the next. 0 lets them all stop before the next cycle.
+	SlowJobs uint64
+	// MaxCycles cuts off a run that does not settle; 0 means DefaultMaxCycles.
+	MaxCycles int
+}
+
+// Run asks Kueue for its decisions about the cluster, which stays as it is.
+func Run(cluster *objects.Cluster, options Options) (*outcome.Result, error) {
+	ctrllog.SetLogger(logr.Discard())
+	release, err := holdGates(cluster.Configuration.FeatureGates)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	m, err := newManager(cluster.Configuration, cluster.Newest().Add(time.Minute))
+	if err != nil {
+		return nil, err
+	}
+	if options.SlowJobs != 0 {
+		m.slowJobs = rand.New(rand.NewPCG(options.SlowJobs, 0))
+	}
+	if err := m.load(cluster); err != nil {
+		return nil, err
+	}
+	r := &run{
+		manager:   m,
+		result:    &outcome.Result{Kind: "SimulationResult", Mode: "pending"},
+		maxCycles: options.MaxCycles,
+		admitted:  map[string]int{},
+		messages:  map[string][]string{},
+	}
+	if r.maxCycles == 0 {
+		r.maxCycles = DefaultMaxCycles
+	}
+	if options.Replay {
+		r.result.Mode = "replay"
+		err = r.replay(cluster)
+	} else {
+		err = r.present(cluster, options.Next)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r.result, r.finish(cluster)
+}
+
+type run struct {
+	*manager
+	result    *outcome.Result
+	cycle     int
+	maxCycles int
+	admitted  map[string]int
+	// settled is the state in which the cycles began to repeat themselves, if they did.
+	settled string
+	// messages holds what a Workload is told by turns while nothing else changes.
+	messages map[string][]string
+}
+
+// present lets all Workloads in as they are, as a manager that starts finds them.
+func (r *run) present(cluster *objects.Cluster, next bool) error {
+	for _, wl := range cluster.Arrivals() {
+		if err := r.arrive(wl.DeepCopy()); err != nil {
+			return err
+		}
+	}
+	if err := r.deliver(); err != nil {
+		return err
+	}
+	if next {
+		if err := r.decideEach(cluster); err != nil {
+			return err
+		}
+	}
+	return r.settle()
+}
+
+func (r *run) replay(cluster *objects.Cluster) error {
+	for _, arriving := range cluster.Arrivals() {
+		wl := arriving.DeepCopy()
+		wl.Status = kueue.WorkloadStatus{}
+		if err := r.arrive(wl); err != nil {
+			return err
+		}
+		if err := r.settle(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle runs cycles until nothing changes, and then what the batch timer would do after its second of
+// waiting: it gives the parked Workloads another chance where something happened.
+func (r *run) settle() error {
+	for {
+		if err := r.deliver(); err != nil {
+			return err
+		}
+		if err := r.runCycles(); err != nil || r.result.Unsettled {
+			return err
+		}
+		if err := r.finishSomeEvictions(true); err != nil {
+			return err
+		}
+		if r.requeuer.ProcessRequeues(r.ctx) == 0 && !r.hasFreshHeads() {
+			return nil
+		}
+	}
+}
+
+// runCycles runs cycles until no queue has a head, or until the cycles repeat themselves: the head of a
+// StrictFIFO queue is tried for ever.
+func (r *run) runCycles() error {
+	seen := map[string]int{}
+	r.settled = ""
+	var told []map[string]string
+	for r.hasHeads() {
+		state := r.fingerprint()
+		if first, again := seen[state]; again {
+			r.rememberMessages(told[first:])
+			r.settled = state
+			return nil
+		}
+		seen[state] = len(told)
+		if err := r.runCycle(); err != nil {
+			return err
+		}
+		told = append(told, r.pendingMessages())
+		if r.cycle >= r.maxCycles {
+			r.result.Unsettled = true
+			return nil
+		}
+	}
+	r.rememberMessages(nil)
+	return nil
+}
+
+// hasHeads says whether the scheduler would get a head; asked without one, it would wait.
+func (r *run) hasHeads() bool {
+	for name, heap := range r.queues.Dump() {
+		if len(heap) > 0 && r.cache.ClusterQueueActive(name) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasFreshHeads says whether there is a head, and anything has changed since the cycles came to repeat themselves.
+func (r *run) hasFreshHeads() bool {
+	return r.hasHeads() && r.fingerprint() != r.settled
+}
+
+func (r *run) runCycle() error {
+	r.cycle++
+	r.clock.Step(time.Second)
+	schedule(r.scheduler, r.ctx)
+	decisions := r.recorder.take()
+	if err := r.deliver(); err != nil {
+		return err
+	}
+	if err := r.finishSomeEvictions(false); err != nil {
+		return err
+	}
+	r.recorder.take() // evictions are finished between cycles
+	for i, decision := range decisions {
+		key := decision.Workload.Namespace + "/" + decision.Workload.Name
+		if decision.Decision == "Admit" {
+			r.admitted[key] = r.cycle
+		}
+		decisions[i].ClusterQueue = string(r.clusterQueueOf(decision.Workload))
+	}
+	if len(decisions) > 0 {
+		r.result.Timeline = append(r.result.Timeline, outcome.Cycle{Cycle: r.cycle, Decisions: decisions})
+	}
+	return nil
+}
+
+func (r *run) clusterQueueOf(of outcome.Reference) kueue.ClusterQueueReference {
+	wl := &kueue.Workload{}
+	if err := r.store.Get(r.ctx, request(of.Namespace, of.Name).NamespacedName, wl); err != nil {
+		return ""
+	}
+	name, _ := r.queues.ClusterQueueForWorkload(wl)
+	return name
+}
+
+// fingerprint describes all that decides the next cycles: who holds quota, who waits where, and how far the
+// scan over flavors has come.
+func (r *run) fingerprint() string {
+	var lines []string
+	for _, wl := range r.list() {
+		evicted := apimeta.IsStatusConditionTrue(wl.Status.Conditions, kueue.WorkloadEvicted)
+		lines = append(lines, fmt.Sprintf("%s %t %t", workload.Key(&wl), workload.HasQuotaReservation(&wl), evicted))
+	}
+	for name, heap := range r.queues.Dump() {
+		slices.Sort(heap)
+		lines = append(lines, fmt.Sprintf("%s heap %v", name, heap))
+	}
+	for _, name := range r.queues.GetClusterQueueNames() {
+		for _, info := range r.queues.PendingWorkloadsInfo(name) {
+			if info.LastAssignment != nil {
+				lines = append(lines, fmt.Sprintf("%s scan %v", workload.Key(info.Obj), info.LastAssignment.LastTriedFlavorIdx))
+			}
+		}
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+func (r *run) list() []kueue.Workload {
+	var list kueue.WorkloadList
+	if err := r.store.List(r.ctx, &list); err != nil {
+		panic(err) // a list of everything cannot fail
+	}
+	return list.Items
+}
+
+func (r *run) pendingMessages() map[string]string {
+	messages := map[string]string{}
+	for _, wl := range r.list() {
+		if condition := apimeta.FindStatusCondition(wl.Status.Conditions, kueue.WorkloadQuotaReserved); condition != nil {
+			messages[wl.Namespace+"/"+wl.Name] = condition.Message
+		}
+	}
+	return messages
+}
+
+// rememberMessages keeps the messages that alternate in the cycles which would go on for ever.
+func (r *run) rememberMessages(told []map[string]string) {
+	r.messages = map[string][]string{}
+	for _, messages := range told {
+		for key, message := range messages {
+			if !slices.Contains(r.messages[key], message) {
+				r.messages[key] = append(r.messages[key], message)
+			}
+		}
+	}
+	for _, messages := range r.messages {
+		slices.Sort(messages)
+	}
+}
