@@ -55,6 +55,14 @@ func (c *Cluster) Newest() time.Time {
 	return newest
 }
 
+// Oldest returns the earliest creation of a Workload.
+func (c *Cluster) Oldest() time.Time {
+	if arrivals := c.Arrivals(); len(arrivals) > 0 {
+		return arrivals[0].CreationTimestamp.Time
+	}
+	return c.Newest()
+}
+
 // Without returns the cluster less the objects for which drop says so. The objects are shared.
 func (c *Cluster) Without(drop func(client.Object) bool) *Cluster {
 	kept := &Cluster{Configuration: c.Configuration}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
 	"sigs.k8s.io/yaml"
 )
 
@@ -32,8 +33,22 @@ func (c *Cluster) Encode() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+// managerConfigMap leaves out of the Configuration what does not decide about quota.
 func (c *Cluster) managerConfigMap() (*corev1.ConfigMap, error) {
-	text, err := yaml.Marshal(c.Configuration)
+	document := map[string]any{"apiVersion": configapi.SchemeGroupVersion.String(), "kind": "Configuration"}
+	if c.Configuration.Integrations != nil {
+		document["integrations"] = map[string]any{"frameworks": c.Configuration.Integrations.Frameworks}
+	}
+	if c.Configuration.FairSharing != nil {
+		document["fairSharing"] = c.Configuration.FairSharing
+	}
+	if c.Configuration.Resources != nil {
+		document["resources"] = c.Configuration.Resources
+	}
+	if c.Configuration.FeatureGates != nil {
+		document["featureGates"] = c.Configuration.FeatureGates
+	}
+	text, err := yaml.Marshal(document)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/objects"
-	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/outcome"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
 )
 
 const golden = "../../../testdata/golden"

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/objects"
-	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/outcome"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
 )
 
 // maxAttempts bounds the attempts in a row of one Workload; each leaves a flavor behind.

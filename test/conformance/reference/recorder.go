@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/outcome"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
 )
 
 // recorder keeps the events that tell what a cycle decided. Kueue sends them whatever it writes to a status,

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/objects"
-	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/outcome"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
 )
 
 // finish describes the end state.
@@ -41,8 +41,11 @@ func (r *run) describe(wl *kueue.Workload) outcome.Workload {
 		Workload: outcome.Reference{Namespace: wl.Namespace, Name: wl.Name},
 		State:    state(wl),
 	}
+	if described.State == "Finished" {
+		return described
+	}
 	if workload.HasQuotaReservation(wl) {
-		described.PodSets = podSets(wl.Status.Admission)
+		described.PodSets = r.podSets(wl)
 		described.AdmittedInCycle = r.admitted[key]
 		return described
 	}
@@ -76,9 +79,13 @@ func state(wl *kueue.Workload) string {
 	return "Pending"
 }
 
-func podSets(admission *kueue.Admission) []outcome.PodSet {
+// podSets are what the Workload holds: what its admission says, less the pods that are done.
+func (r *run) podSets(wl *kueue.Workload) []outcome.PodSet {
 	var sets []outcome.PodSet
-	for _, assignment := range admission.PodSetAssignments {
+	if len(wl.Status.ReclaimablePods) > 0 {
+		return r.reducedPodSets(wl)
+	}
+	for _, assignment := range wl.Status.Admission.PodSetAssignments {
 		set := outcome.PodSet{Name: string(assignment.Name)}
 		if assignment.Count != nil {
 			set.Count = *assignment.Count
@@ -91,6 +98,19 @@ func podSets(admission *kueue.Admission) []outcome.PodSet {
 		}
 		for resource, quantity := range assignment.ResourceUsage {
 			set.Usage[string(resource)] = quantity.String()
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+func (r *run) reducedPodSets(wl *kueue.Workload) []outcome.PodSet {
+	var sets []outcome.PodSet
+	for _, requests := range workload.NewInfo(wl).TotalRequests {
+		set := outcome.PodSet{Name: string(requests.Name), Count: requests.Count, Flavors: map[string]string{}, Usage: map[string]string{}}
+		for resource, flavor := range requests.Flavors {
+			quantity := r.formatter.ResourceQuantity(resource, requests.Requests.ResourceValue(resource))
+			set.Flavors[string(resource)], set.Usage[string(resource)] = string(flavor), quantity.String()
 		}
 		sets = append(sets, set)
 	}

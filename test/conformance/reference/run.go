@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/kueue/pkg/workload"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/objects"
-	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/outcome"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
 )
 
 // DefaultMaxCycles is enough for every cluster that settles; preemption can go round without end.
@@ -41,7 +41,11 @@ func Run(cluster *objects.Cluster, options Options) (*outcome.Result, error) {
 		return nil, err
 	}
 	defer release()
-	m, err := newManager(cluster.Configuration, cluster.Newest().Add(time.Minute))
+	start := cluster.Newest().Add(time.Minute)
+	if options.Replay {
+		start = cluster.Oldest()
+	}
+	m, err := newManager(cluster.Configuration, start)
 	if err != nil {
 		return nil, err
 	}
@@ -107,6 +111,9 @@ func (r *run) replay(cluster *objects.Cluster) error {
 	for _, arriving := range cluster.Arrivals() {
 		wl := arriving.DeepCopy()
 		wl.Status = kueue.WorkloadStatus{}
+		if r.clock.Now().Before(wl.CreationTimestamp.Time) {
+			r.clock.SetTime(wl.CreationTimestamp.Time)
+		}
 		if err := r.arrive(wl); err != nil {
 			return err
 		}
@@ -130,6 +137,7 @@ func (r *run) settle() error {
 		if err := r.finishSomeEvictions(true); err != nil {
 			return err
 		}
+		r.clock.Step(time.Second)
 		if r.requeuer.ProcessRequeues(r.ctx) == 0 && !r.hasFreshHeads() {
 			return nil
 		}
@@ -180,7 +188,6 @@ func (r *run) hasFreshHeads() bool {
 
 func (r *run) runCycle() error {
 	r.cycle++
-	r.clock.Step(time.Second)
 	schedule(r.scheduler, r.ctx)
 	decisions := r.recorder.take()
 	if err := r.deliver(); err != nil {

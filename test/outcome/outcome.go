@@ -1,6 +1,9 @@
 package outcome
 
-import "cmp"
+import (
+	"cmp"
+	"strings"
+)
 
 // Reference names a Workload.
 type Reference struct {
@@ -78,10 +81,11 @@ type Attempt struct {
 	// Mode is Fit, Preempt or NoFit; NotNominated when the attempt ended before flavors were assigned.
 	Mode string `json:"mode"`
 	// Borrowing is the height of the smallest cohort that has room; 0 means no borrowing.
-	Borrowing int      `json:"borrowing"`
-	Message   string   `json:"message,omitempty"`
-	PodSets   []PodSet `json:"podSets,omitempty"`
-	Preempts  []Victim `json:"preempts,omitempty"`
+	Borrowing        int      `json:"borrowing"`
+	Message          string   `json:"message,omitempty"`
+	PossibleMessages []string `json:"possibleMessages,omitempty"`
+	PodSets          []PodSet `json:"podSets,omitempty"`
+	Preempts         []Victim `json:"preempts,omitempty"`
 }
 
 // Victim is a Workload to be preempted, and why.
@@ -97,3 +101,9 @@ func (r Reference) Compare(other Reference) int {
 
 // String is the reference as kubectl prints it.
 func (r Reference) String() string { return r.Namespace + "/" + r.Name }
+
+// ParseReference takes namespace/name apart.
+func ParseReference(text string) Reference {
+	namespace, name, _ := strings.Cut(text, "/")
+	return Reference{Namespace: namespace, Name: name}
+}

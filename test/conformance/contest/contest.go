@@ -1,0 +1,114 @@
+package contest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/objects"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/reference"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome/program"
+)
+
+// Contest says how to compare.
+type Contest struct {
+	// Replay lets every Workload arrive anew; otherwise the present state goes on.
+	Replay bool
+	// Runs is how often Kueue is asked, to see what it leaves to chance.
+	Runs int
+}
+
+// Mode is the name of the mode in results and cases.
+func (c Contest) Mode() string {
+	if c.Replay {
+		return "replay"
+	}
+	return "pending"
+}
+
+// Hold compares the two on a cluster. The answers are what Kueue was seen to decide.
+func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Difference, answers []*outcome.Result, err error) {
+	answers, err = c.AskKueue(cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	if answers[0].Unsettled {
+		// Preemption goes round in Kueue itself, so there is no end state to compare.
+		return nil, answers, nil
+	}
+	answer, err := c.AskProgram(cluster)
+	if err != nil {
+		return nil, nil, err
+	}
+	return outcome.CompareAny(answers, answer), answers, nil
+}
+
+// AskKueue runs Kueue several times and returns its distinct answers. Answers that differ in messages only become
+// one, with all of them as possible.
+func (c Contest) AskKueue(cluster *objects.Cluster) ([]*outcome.Result, error) {
+	var answers []*outcome.Result
+	seen := map[string]*outcome.Result{}
+	for range max(c.Runs, 1) {
+		answer, err := reference.Run(cluster, reference.Options{Replay: c.Replay})
+		if err != nil {
+			return nil, err
+		}
+		key, err := apartFromMessages(answer)
+		if err != nil {
+			return nil, err
+		}
+		if known := seen[key]; known != nil {
+			known.MergeMessages(answer)
+			continue
+		}
+		seen[key] = answer
+		answers = append(answers, answer)
+	}
+	return answers, nil
+}
+
+func apartFromMessages(result *outcome.Result) (string, error) {
+	stripped := *result
+	stripped.Timeline = nil
+	stripped.Workloads = append([]outcome.Workload(nil), result.Workloads...)
+	for i := range stripped.Workloads {
+		stripped.Workloads[i].Message, stripped.Workloads[i].PossibleMessages = "", nil
+	}
+	text, err := json.Marshal(stripped)
+	return string(text), err
+}
+
+// patience is how long the program may take over one cluster; it needs milliseconds.
+const patience = 20 * time.Second
+
+// AskProgram asks the program about the dump of the cluster.
+func (c Contest) AskProgram(cluster *objects.Cluster) (*outcome.Result, error) {
+	dump, err := cluster.Encode()
+	if err != nil {
+		return nil, err
+	}
+	type reply struct {
+		result *outcome.Result
+		err    error
+	}
+	replies := make(chan reply, 1)
+	go func() {
+		defer func() {
+			if panicked := recover(); panicked != nil {
+				replies <- reply{err: fmt.Errorf("the program panics: %v\n%s", panicked, bytes.TrimSpace(debug.Stack()))}
+			}
+		}()
+		result, err := program.Simulate(dump, reference.KueueVersion, c.Replay)
+		replies <- reply{result, err}
+	}()
+	select {
+	case r := <-replies:
+		return r.result, r.err
+	case <-time.After(patience):
+		return nil, errors.New("the program does not come to an end")
+	}
+}

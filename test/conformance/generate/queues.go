@@ -1,0 +1,87 @@
+package generate
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+)
+
+func (w *world) makeQueues() {
+	for i := range w.between(1, 8) {
+		queue := w.queue(fmt.Sprintf("queue-%d", i))
+		w.queues = append(w.queues, queue)
+		for j := range w.between(1, 2) {
+			w.local = append(w.local, w.localQueue(fmt.Sprintf("lq-%d-%d", i, j), queue.Name))
+		}
+	}
+}
+
+func (w *world) queue(name string) *kueue.ClusterQueue {
+	queue := &kueue.ClusterQueue{ObjectMeta: w.meta("", name)}
+	if len(w.cohortName) > 0 && w.chance(88) {
+		queue.Spec.CohortName = kueue.CohortReference(pick(w.dice, w.cohortName...))
+	}
+	queue.Spec.QueueingStrategy = pick(w.dice, kueue.BestEffortFIFO, kueue.BestEffortFIFO, kueue.StrictFIFO)
+	queue.Spec.NamespaceSelector = &metav1.LabelSelector{}
+	if w.chance(6) {
+		queue.Spec.NamespaceSelector.MatchLabels = map[string]string{corev1.LabelMetadataName: "team-a"}
+	}
+	queue.Spec.FlavorFungibility = w.fungibility()
+	queue.Spec.Preemption = w.preemption()
+	queue.Spec.FairSharing = w.weight()
+	queue.Spec.StopPolicy = ptr(kueue.None)
+	if w.chance(5) {
+		queue.Spec.StopPolicy = ptr(pick(w.dice, kueue.Hold, kueue.HoldAndDrain))
+	}
+	for _, g := range w.groups {
+		if len(w.groups) > 1 && w.chance(8) {
+			continue
+		}
+		queue.Spec.ResourceGroups = append(queue.Spec.ResourceGroups, w.quotaFor(g, queue.Spec.CohortName != "", false))
+	}
+	if len(queue.Spec.ResourceGroups) > 0 && w.chance(2) {
+		queue.Spec.ResourceGroups[0].Flavors[0].Name = "missing"
+	}
+	return queue
+}
+
+func (w *world) fungibility() *kueue.FlavorFungibility {
+	fungibility := &kueue.FlavorFungibility{
+		WhenCanBorrow:  pick(w.dice, kueue.MayStopSearch, kueue.TryNextFlavor),
+		WhenCanPreempt: pick(w.dice, kueue.TryNextFlavor, kueue.TryNextFlavor, kueue.MayStopSearch),
+	}
+	if fungibility.WhenCanBorrow == kueue.TryNextFlavor && fungibility.WhenCanPreempt == kueue.TryNextFlavor && w.chance(60) {
+		fungibility.Preference = ptr(pick(w.dice, kueue.BorrowingOverPreemption, kueue.PreemptionOverBorrowing))
+	}
+	return fungibility
+}
+
+func (w *world) preemption() *kueue.ClusterQueuePreemption {
+	preemption := &kueue.ClusterQueuePreemption{
+		WithinClusterQueue: pick(w.dice, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority,
+			kueue.PreemptionPolicyLowerPriority, kueue.PreemptionPolicyLowerOrNewerEqualPriority),
+		ReclaimWithinCohort: pick(w.dice, kueue.PreemptionPolicyNever, kueue.PreemptionPolicyLowerPriority,
+			kueue.PreemptionPolicyAny, kueue.PreemptionPolicyAny),
+		BorrowWithinCohort: &kueue.BorrowWithinCohort{Policy: kueue.BorrowWithinCohortPolicyNever},
+	}
+	if preemption.ReclaimWithinCohort != kueue.PreemptionPolicyNever && w.chance(40) {
+		preemption.BorrowWithinCohort.Policy = kueue.BorrowWithinCohortPolicyLowerPriority
+		if w.chance(50) {
+			preemption.BorrowWithinCohort.MaxPriorityThreshold = ptr(pick(w.dice, int32(-1), 0, 10, 50))
+		}
+	}
+	return preemption
+}
+
+func (w *world) localQueue(name, clusterQueue string) *kueue.LocalQueue {
+	namespace := pick(w.dice, w.namespaces...).Name
+	queue := &kueue.LocalQueue{ObjectMeta: w.meta(namespace, name)}
+	queue.Spec.ClusterQueue = kueue.ClusterQueueReference(clusterQueue)
+	queue.Spec.StopPolicy = ptr(kueue.None)
+	if w.chance(2) {
+		queue.Spec.StopPolicy = ptr(pick(w.dice, kueue.Hold, kueue.HoldAndDrain))
+	}
+	return queue
+}

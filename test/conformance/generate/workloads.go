@@ -1,0 +1,145 @@
+package generate
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/controller/constants"
+)
+
+// makeWorkloads makes up to forty Workloads that hold quota and one to ten that wait, in mixed order.
+func (w *world) makeWorkloads() {
+	admitted := w.between(0, 12)
+	if w.chance(30) {
+		admitted = w.between(12, 40)
+	}
+	pending := w.between(1, 10)
+	for i := 0; admitted+pending > 0; i++ {
+		wl := w.workload(fmt.Sprintf("w%02d", i))
+		if w.IntN(admitted+pending) < admitted {
+			admitted--
+			if !w.admit(wl) {
+				continue // its queue has no flavor for it, and the next one gets another number
+			}
+		} else {
+			pending--
+		}
+		w.workloads = append(w.workloads, wl)
+	}
+}
+
+func (w *world) workload(name string) *kueue.Workload {
+	queue := pick(w.dice, w.local...)
+	wl := &kueue.Workload{ObjectMeta: w.meta(queue.Namespace, name)}
+	wl.Spec.QueueName = kueue.LocalQueueName(queue.Name)
+	wl.Spec.Priority = ptr(pick(w.dice, int32(0), 0, 0, 10, 10, 100, -10))
+	wl.Spec.Active = ptr(!w.chance(2))
+	if w.chance(1) {
+		wl.Spec.QueueName = "nowhere"
+	}
+	sets := 1
+	if w.chance(30) {
+		sets = w.between(2, 3)
+	}
+	for i := range sets {
+		set := w.podSet()
+		if sets > 1 {
+			set.Name = kueue.PodSetReference("set-" + string(rune('a'+i)))
+		}
+		wl.Spec.PodSets = append(wl.Spec.PodSets, set)
+	}
+	w.makePartial(wl)
+	if !w.chance(4) {
+		w.own(wl)
+	}
+	return wl
+}
+
+// makePartial lets one pod set shrink; only a Job can, which has one.
+func (w *world) makePartial(wl *kueue.Workload) {
+	set := &wl.Spec.PodSets[w.IntN(len(wl.Spec.PodSets))]
+	if set.Count > 1 && w.chance(20) {
+		set.MinCount = ptr(int32(w.between(1, int(set.Count))))
+	}
+}
+
+// own gives the Workload to a job, so that somebody gives its reservation back when it is evicted.
+func (w *world) own(wl *kueue.Workload) {
+	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: wl.Name, UID: w.uid(), Controller: ptr(true), BlockOwnerDeletion: ptr(true)}
+	if len(wl.Spec.PodSets) > 1 {
+		owner.APIVersion, owner.Kind = "jobset.x-k8s.io/v1alpha2", "JobSet"
+	}
+	wl.OwnerReferences = []metav1.OwnerReference{owner}
+	wl.Labels = map[string]string{constants.JobUIDLabel: string(owner.UID)}
+}
+
+func (w *world) podSet() kueue.PodSet {
+	set := kueue.PodSet{Name: kueue.DefaultPodSetName, Count: int32(pick(w.dice, 1, 1, 1, 2, 2, 3, 4, 6))}
+	requests := corev1.ResourceList{}
+	for _, g := range w.groups {
+		for _, name := range g.resources {
+			if name != corev1.ResourcePods && w.chance(85) {
+				requests[name] = quantity(name, int64(pick(w.dice, 0, 1, 1, 1, 2, 2, 3, 5)))
+			}
+		}
+	}
+	if amount, ok := requests[corev1.ResourceCPU]; ok && amount.Value() > 0 && w.chance(30) {
+		amount.SetMilli(int64(w.between(1, 20)) * 250)
+		requests[corev1.ResourceCPU] = amount
+	}
+	if w.chance(3) {
+		requests["example.com/fpga"] = quantity("example.com/fpga", int64(w.between(0, 1)))
+	}
+	set.Template.Spec = corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever,
+		Containers:    []corev1.Container{{Name: "main", Image: "registry.example.com/train:1", Resources: corev1.ResourceRequirements{Requests: requests}}},
+	}
+	w.place(&set.Template.Spec)
+	return set
+}
+
+// place says which nodes the pods accept.
+func (w *world) place(pod *corev1.PodSpec) {
+	if w.chance(15) {
+		pod.NodeSelector = map[string]string{pick(w.dice, "gpu", "zone", "gpu", "disk"): pick(w.dice, "a100", "l4", "spot", "east", "west")}
+	}
+	if w.chance(8) {
+		pod.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+			NodeSelectorTerms: w.terms(),
+		}}}
+	}
+	if w.chance(45) {
+		pod.Tolerations = append(pod.Tolerations, corev1.Toleration{Key: pick(w.dice, "gpu", "spot"), Operator: corev1.TolerationOpExists})
+	}
+	if w.chance(10) {
+		pod.Tolerations = append(pod.Tolerations, corev1.Toleration{Key: "gpu", Operator: corev1.TolerationOpEqual, Value: "yes", Effect: corev1.TaintEffectNoSchedule})
+	}
+}
+
+func (w *world) terms() []corev1.NodeSelectorTerm {
+	var terms []corev1.NodeSelectorTerm
+	for range w.between(1, 2) {
+		var term corev1.NodeSelectorTerm
+		for range w.between(1, 2) {
+			term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{
+				Key:      pick(w.dice, "gpu", "zone", "disk"),
+				Operator: pick(w.dice, corev1.NodeSelectorOpIn, corev1.NodeSelectorOpNotIn),
+				Values:   []string{pick(w.dice, "a100", "l4", "any", "east")},
+			})
+			if w.chance(15) {
+				last := &term.MatchExpressions[len(term.MatchExpressions)-1]
+				last.Operator, last.Values = pick(w.dice, corev1.NodeSelectorOpExists, corev1.NodeSelectorOpDoesNotExist), nil
+			}
+		}
+		terms = append(terms, term)
+	}
+	return terms
+}
+
+// after is a moment so many seconds later.
+func after(t metav1.Time, seconds int) metav1.Time {
+	return metav1.NewTime(t.Add(time.Duration(seconds) * time.Second))
+}
