@@ -75,7 +75,7 @@ func (c *comparison) workloads(kueue, program []Workload) {
 		c.same(about, "state", want.standing(), got.standing())
 		c.same(about, "pod sets", DescribePodSets(want.PodSets), DescribePodSets(got.PodSets))
 		c.same(about, "reason", want.Reason, got.Reason)
-		c.message(about, want.messages(), got.messages())
+		c.message(about, "message", want.messages(), got.messages())
 	}
 }
 
@@ -96,10 +96,10 @@ func (w Workload) messages() []string {
 }
 
 // message holds the program to every message that Kueue was seen to write. It may name more.
-func (c *comparison) message(about string, kueue, program []string) {
+func (c *comparison) message(about, aspect string, kueue, program []string) {
 	for _, message := range kueue {
 		if !slices.Contains(program, message) {
-			c.same(about, "message", message, strings.Join(program, "\n         or ")+" ")
+			c.same(about, aspect, message, strings.Join(program, "\n         or ")+" ")
 		}
 	}
 }
@@ -130,16 +130,48 @@ func (c *comparison) next(kueue, program []Decision) {
 			c.same(about, "is decided about alone", "yes", "no")
 			continue
 		}
-		if len(want.Attempts) == 0 || len(got.Attempts) == 0 {
+		if want.Endless {
 			continue
 		}
-		first, other := want.Attempts[0], got.Attempts[0]
-		c.same(about, "alone: mode", first.Mode, other.Mode)
-		c.same(about, "alone: borrowing", fmt.Sprint(first.Borrowing > 0), fmt.Sprint(other.Borrowing > 0))
-		c.same(about, "alone: pod sets", DescribePodSets(first.PodSets), DescribePodSets(other.PodSets))
-		c.same(about, "alone: preempts", describeVictims(first.Preempts), describeVictims(other.Preempts))
-		c.message(about+" alone", []string{first.Message}, append(slices.Clone(other.PossibleMessages), other.Message))
+		last, other := want.Attempts[len(want.Attempts)-1], got.Attempts[len(got.Attempts)-1]
+		c.same(about, "alone: outcome", last.outcome(), other.outcome())
+		if last.outcome() == waits {
+			c.message(about, "alone: message", []string{last.Message}, other.messages())
+			continue
+		}
+		c.same(about, "alone: borrows", fmt.Sprint(last.Borrowing > 0), fmt.Sprint(other.Borrowing > 0))
+		c.same(about, "alone: flavors", describeFlavors(last.PodSets), describeFlavors(other.PodSets))
+		c.same(about, "alone: preempts", describeVictims(last.Preempts), describeVictims(other.Preempts))
+		if last.outcome() == preempts {
+			c.message(about, "alone: message", []string{last.Message}, other.messages())
+		}
 	}
+}
+
+const (
+	fits     = "fits"
+	preempts = "preempts"
+	waits    = "waits"
+)
+
+// outcome is what the attempt comes to. Kueue's modes tell whether preemption was thought of; without a victim it
+// makes no difference to the Workload.
+func (a Attempt) outcome() string {
+	switch {
+	case a.Mode == "Fit":
+		return fits
+	case len(a.Preempts) > 0:
+		return preempts
+	default:
+		return waits
+	}
+}
+
+func (a Attempt) messages() []string {
+	if len(a.PossibleMessages) > 0 {
+		return a.PossibleMessages
+	}
+	return []string{a.Message}
 }
 
 // DescribePodSets puts pod sets on one line.
@@ -149,6 +181,18 @@ func DescribePodSets(sets []PodSet) string {
 		text := fmt.Sprintf("%s×%d", set.Name, set.Count)
 		for _, resource := range slices.Sorted(maps.Keys(set.Flavors)) {
 			text += fmt.Sprintf(" %s=%s@%s", resource, set.Usage[resource], set.Flavors[resource])
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, "; ")
+}
+
+func describeFlavors(sets []PodSet) string {
+	var parts []string
+	for _, set := range sets {
+		text := fmt.Sprintf("%s×%d", set.Name, set.Count)
+		for _, resource := range slices.Sorted(maps.Keys(set.Flavors)) {
+			text += fmt.Sprintf(" %s@%s", resource, set.Flavors[resource])
 		}
 		parts = append(parts, text)
 	}

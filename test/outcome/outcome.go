@@ -74,6 +74,8 @@ type Decision struct {
 	ClusterQueue string    `json:"clusterQueue"`
 	// Attempts has more than one entry when Kueue tries again at once with the flavors it has not tried.
 	Attempts []Attempt `json:"attempts"`
+	// Endless says that the attempts repeat themselves: the pod sets take flavors in turns, and Kueue goes on trying.
+	Endless bool `json:"endless,omitempty"`
 }
 
 // Attempt is one nomination.

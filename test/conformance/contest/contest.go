@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/objects"
@@ -20,6 +21,8 @@ type Contest struct {
 	Replay bool
 	// Runs is how often Kueue is asked, to see what it leaves to chance.
 	Runs int
+	// Ignored aspects are not compared.
+	Ignored map[string]bool
 }
 
 // Mode is the name of the mode in results and cases.
@@ -44,7 +47,9 @@ func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Differenc
 	if err != nil {
 		return nil, nil, err
 	}
-	return outcome.CompareAny(answers, answer), answers, nil
+	differences = outcome.CompareAny(answers, answer)
+	differences = slices.DeleteFunc(differences, func(d outcome.Difference) bool { return c.Ignored[d.Aspect] })
+	return differences, answers, nil
 }
 
 // AskKueue runs Kueue several times and returns its distinct answers. Answers that differ in messages only become
@@ -53,7 +58,7 @@ func (c Contest) AskKueue(cluster *objects.Cluster) ([]*outcome.Result, error) {
 	var answers []*outcome.Result
 	seen := map[string]*outcome.Result{}
 	for range max(c.Runs, 1) {
-		answer, err := reference.Run(cluster, reference.Options{Replay: c.Replay})
+		answer, err := reference.Run(cluster, reference.Options{Replay: c.Replay, Next: !c.Replay})
 		if err != nil {
 			return nil, err
 		}
@@ -73,7 +78,7 @@ func (c Contest) AskKueue(cluster *objects.Cluster) ([]*outcome.Result, error) {
 
 func apartFromMessages(result *outcome.Result) (string, error) {
 	stripped := *result
-	stripped.Timeline = nil
+	stripped.Timeline, stripped.Next = nil, nil
 	stripped.Workloads = append([]outcome.Workload(nil), result.Workloads...)
 	for i := range stripped.Workloads {
 		stripped.Workloads[i].Message, stripped.Workloads[i].PossibleMessages = "", nil

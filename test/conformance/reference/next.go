@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"fmt"
 	"slices"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -13,15 +14,19 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
 )
 
-// maxAttempts bounds the attempts in a row of one Workload; each leaves a flavor behind.
-const maxAttempts = 32
-
-// decideEach nominates every pending Workload alone, in a snapshot of its own of the present state.
+// decideEach nominates every Workload that waits in the dump alone, in a snapshot of its own of the present state.
 func (r *run) decideEach(cluster *objects.Cluster) error {
+	held := map[workload.Reference]bool{}
+	for _, wl := range objects.Of[*kueue.Workload](cluster) {
+		held[workload.Key(wl)] = workload.HasQuotaReservation(wl)
+	}
 	var pending []*workload.Info
 	for _, queue := range objects.Of[*kueue.ClusterQueue](cluster) {
 		name := kueue.ClusterQueueReference(queue.Name)
 		for _, info := range r.queues.PendingWorkloadsInfo(name) {
+			if held[workload.Key(info.Obj)] {
+				continue // it has just been drained
+			}
 			copied := *info
 			copied.ClusterQueue = name
 			pending = append(pending, &copied)
@@ -43,7 +48,8 @@ func (r *run) decide(info *workload.Info) (*outcome.Decision, error) {
 		Workload:     outcome.Reference{Namespace: info.Obj.Namespace, Name: info.Obj.Name},
 		ClusterQueue: string(info.ClusterQueue),
 	}
-	for range maxAttempts {
+	seen := map[string]bool{}
+	for {
 		snapshot, err := r.cache.Snapshot(r.ctx)
 		if err != nil {
 			return nil, err
@@ -60,6 +66,12 @@ func (r *run) decide(info *workload.Info) (*outcome.Decision, error) {
 		if settled || !info.LastAssignment.PendingFlavors() {
 			break
 		}
+		progress := fmt.Sprint(info.LastAssignment.LastTriedFlavorIdx)
+		if seen[progress] {
+			decision.Endless = true
+			break
+		}
+		seen[progress] = true
 	}
 	return decision, nil
 }
@@ -83,6 +95,9 @@ func attempt(assignment *flavorassigner.Assignment, targets []*preemption.Target
 	}
 	if assignment.RepresentativeMode() != flavorassigner.NoFit {
 		described.PodSets = assignedPodSets(assignment)
+	}
+	if len(targets) > 0 {
+		described.Message += fmt.Sprintf(". Pending the preemption of %d workload(s)", len(targets))
 	}
 	for _, target := range targets {
 		described.Preempts = append(described.Preempts, outcome.Victim{

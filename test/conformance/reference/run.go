@@ -65,6 +65,7 @@ func Run(cluster *objects.Cluster, options Options) (*outcome.Result, error) {
 	if r.maxCycles == 0 {
 		r.maxCycles = DefaultMaxCycles
 	}
+	m.requeuer.ProcessRequeues(m.ctx) // what the coming of the queues has called for, while nothing waits in them
 	if options.Replay {
 		r.result.Mode = "replay"
 		err = r.replay(cluster)
@@ -99,6 +100,7 @@ func (r *run) present(cluster *objects.Cluster, next bool) error {
 	if err := r.deliver(); err != nil {
 		return err
 	}
+	r.requeuer.ProcessRequeues(r.ctx) // the queues have counted these Workloads long ago
 	if next {
 		if err := r.decideEach(cluster); err != nil {
 			return err

@@ -29,7 +29,14 @@ func Simulate(dump []byte, version string, replay bool) (*outcome.Result, error)
 	engine := charge.NewEngine(snapshot, configuration, device.NewInventory(snapshot))
 	charges := engine.Charges(workload.Find(snapshot, configuration, workload.Options{}))
 	d := describer{format: charge.Formatter{Binary: configuration.BinaryResource}}
-	return d.simulation(admission.New(engine, charges).Simulate(replay)), nil
+	decider := admission.New(engine, charges)
+	result := d.simulation(decider.Simulate(replay))
+	if !replay {
+		for _, c := range charges {
+			result.Next = append(result.Next, d.decision(c, decider.Decide(c)))
+		}
+	}
+	return result, nil
 }
 
 type describer struct{ format charge.Formatter }
@@ -76,6 +83,34 @@ func (d describer) workload(o admission.Outcome) outcome.Workload {
 		described.Reason, described.Message, described.PossibleMessages = o.Reason, o.Message, o.Possible
 	}
 	return described
+}
+
+// decision is what the next attempts of one Workload come to, as one attempt.
+func (d describer) decision(c *charge.Charge, decided *admission.Decision) outcome.Decision {
+	attempt := outcome.Attempt{
+		Mode: "NoFit", Message: decided.Message, PossibleMessages: decided.Possible, PodSets: d.podSets(decided.PodSets),
+	}
+	switch decided.State {
+	case admission.Admitted, admission.QuotaReserved:
+		attempt.Mode = "Fit"
+	case admission.Preempts:
+		attempt.Mode = "Preempt"
+	case admission.Unknown:
+		attempt.Message = fmt.Sprintf("unknown: %s %v", decided.Why, decided.Missing)
+	}
+	if decided.Borrows {
+		attempt.Borrowing = 1
+	}
+	for _, target := range decided.Targets {
+		of := target.Charge.Workload
+		attempt.Preempts = append(attempt.Preempts, outcome.Victim{Workload: outcome.Reference{Namespace: of.Namespace, Name: of.Name}, Reason: target.Reason})
+	}
+	slices.SortFunc(attempt.Preempts, func(a, b outcome.Victim) int { return a.Workload.Compare(b.Workload) })
+	return outcome.Decision{
+		Workload:     outcome.Reference{Namespace: c.Workload.Namespace, Name: c.Workload.Name},
+		ClusterQueue: c.ClusterQueue,
+		Attempts:     []outcome.Attempt{attempt},
+	}
 }
 
 func (d describer) podSets(sets []admission.PodSet) []outcome.PodSet {

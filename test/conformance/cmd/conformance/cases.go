@@ -65,9 +65,6 @@ func (o options) askAgain(c *outcome.Case) error {
 		if err != nil {
 			return err
 		}
-		for _, answer := range answers {
-			answer.Next = nil
-		}
 		key := reference.KueueVersion + "/" + asked.Mode()
 		if answers[0].Unsettled {
 			delete(c.Answers, key)

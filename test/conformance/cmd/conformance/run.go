@@ -21,6 +21,7 @@ type options struct {
 	runs, workers, show int
 	minimise, again     bool
 	cases, modes        string
+	ignore              string
 }
 
 // finding is a cluster on which the two differ.
@@ -54,13 +55,17 @@ func (o options) run() (failed bool, err error) {
 }
 
 func (o options) contests() ([]contest.Contest, error) {
+	ignored := map[string]bool{}
+	for aspect := range strings.SplitSeq(o.ignore, ",") {
+		ignored[aspect] = true
+	}
 	var contests []contest.Contest
 	for mode := range strings.SplitSeq(o.modes, ",") {
 		switch mode {
 		case "pending":
-			contests = append(contests, contest.Contest{Runs: o.runs})
+			contests = append(contests, contest.Contest{Runs: o.runs, Ignored: ignored})
 		case "replay":
-			contests = append(contests, contest.Contest{Runs: o.runs, Replay: true})
+			contests = append(contests, contest.Contest{Runs: o.runs, Ignored: ignored, Replay: true})
 		default:
 			return nil, fmt.Errorf("unknown mode %q: use pending, replay or both", mode)
 		}
