@@ -53,6 +53,25 @@ bench: build ## Measure charge against a bare decode of the same export, and hol
 	@$(BIN)/bench/measure -runs $(RUNS) -program $(PLUGIN) -yardstick $(BIN)/bench/baredecode -stages $(BIN)/bench/stages \
 		$(BIN)/bench/64-nodes.json $(BIN)/bench/1000-nodes.json
 
+# Kueue v0.19.0 is linked by another go.mod over the same sources.
+CONFORMANCE_v0.19.2 :=
+CONFORMANCE_v0.19.0 := -modfile=kueue-v0.19.0.mod -tags=kueue_v0_19_0
+N ?= 20000
+
+conformance: conformance-build conformance-reference ## Compare with Kueue's own packages on N (20000) random clusters, two versions.
+	$(BIN)/conformance-v0.19.2 -n $(N)
+	$(BIN)/conformance-v0.19.0 -n $(N)
+
+.PHONY: conformance conformance-build conformance-reference
+conformance-build:
+	@mkdir -p $(BIN)
+	cd test/conformance && $(GO) build $(CONFORMANCE_v0.19.2) -o $(abspath $(BIN))/conformance-v0.19.2 ./cmd/conformance
+	cd test/conformance && $(GO) build $(CONFORMANCE_v0.19.0) -o $(abspath $(BIN))/conformance-v0.19.0 ./cmd/conformance
+
+conformance-reference:
+	cd test/conformance && $(GO) test $(CONFORMANCE_v0.19.2) ./...
+	cd test/conformance && $(GO) test $(CONFORMANCE_v0.19.0) ./reference
+
 verify: gofmt imports vet staticcheck nested ## Check form: gofmt, import direction, vet, staticcheck, nested modules.
 
 lint: verify

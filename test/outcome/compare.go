@@ -133,17 +133,17 @@ func (c *comparison) next(kueue, program []Decision) {
 		if want.Endless {
 			continue
 		}
-		last, other := want.Attempts[len(want.Attempts)-1], got.Attempts[len(got.Attempts)-1]
+		last, other := want.last(), got.last()
 		c.same(about, "alone: outcome", last.outcome(), other.outcome())
 		if last.outcome() == waits {
-			c.message(about, "alone: message", []string{last.Message}, other.messages())
+			c.message(about, "alone: message", last.messages(), other.messages())
 			continue
 		}
 		c.same(about, "alone: borrows", fmt.Sprint(last.Borrowing > 0), fmt.Sprint(other.Borrowing > 0))
 		c.same(about, "alone: flavors", describeFlavors(last.PodSets), describeFlavors(other.PodSets))
 		c.same(about, "alone: preempts", describeVictims(last.Preempts), describeVictims(other.Preempts))
 		if last.outcome() == preempts {
-			c.message(about, "alone: message", []string{last.Message}, other.messages())
+			c.message(about, "alone: message", last.messages(), other.messages())
 		}
 	}
 }
@@ -244,15 +244,23 @@ func moves(timeline []Cycle) string {
 func (r *Result) MergeMessages(other *Result) {
 	for i := range r.Workloads {
 		wl := &r.Workloads[i]
-		all := wl.messages()
-		for _, message := range other.Workloads[i].messages() {
-			if !slices.Contains(all, message) {
-				all = append(slices.Clone(all), message)
-			}
-		}
-		if len(all) > 1 {
-			slices.Sort(all)
-			wl.PossibleMessages = all
-		}
+		wl.PossibleMessages = union(wl.messages(), other.Workloads[i].messages())
 	}
+	for i := range min(len(r.Next), len(other.Next)) {
+		last, also := r.Next[i].last(), other.Next[i].last()
+		last.PossibleMessages = union(last.messages(), also.messages())
+		r.Next[i].Endless = r.Next[i].Endless || other.Next[i].Endless
+	}
+}
+
+func (d *Decision) last() *Attempt { return &d.Attempts[len(d.Attempts)-1] }
+
+// union is nil for one message alone.
+func union(messages, others []string) []string {
+	all := slices.Concat(messages, others)
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) == 1 {
+		return nil
+	}
+	return all
 }

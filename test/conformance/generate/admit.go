@@ -106,8 +106,8 @@ func (w *world) take(queue *kueue.ClusterQueue, admission *kueue.Admission) bool
 			for _, quota := range flavor.Resources {
 				key := fmt.Sprintf("%s/%s/%s", queue.Name, flavor.Name, quota.Name)
 				most := quota.NominalQuota.MilliValue()
-				if queue.Spec.CohortName != "" && w.chance(50) {
-					most += 4000 * unit(quota.Name)
+				if queue.Spec.CohortName != "" && w.chance(60) {
+					most += int64(w.between(2, 10)) * 1000 * unit(quota.Name)
 				}
 				if !generous && wanted[key] > 0 && w.used[key]+wanted[key] > most {
 					return false

@@ -14,6 +14,8 @@ import (
 // world is a cluster in the making.
 type world struct {
 	*dice
+	// tight clusters have few queues and flavors and much that is admitted, so that quota is contested.
+	tight      bool
 	groups     []group
 	flavors    []*kueue.ResourceFlavor
 	cohorts    []*kueue.Cohort
@@ -35,6 +37,7 @@ type group struct {
 // Cluster makes the cluster of a seed.
 func Cluster(seed uint64) *objects.Cluster {
 	w := &world{dice: newDice(seed), used: map[string]int64{}}
+	w.tight = w.chance(50)
 	configuration := w.configuration()
 	w.makeNamespaces()
 	w.makeGroups()
@@ -85,10 +88,16 @@ func (w *world) makeNamespaces() {
 // makeGroups makes one or two groups of one to three resources in all, and one to four flavors.
 func (w *world) makeGroups() {
 	all := shuffled(w.dice, []corev1.ResourceName{corev1.ResourceCPU, "nvidia.com/gpu", corev1.ResourceMemory})[:w.between(1, 3)]
+	if w.tight {
+		all = all[:min(len(all), 2)]
+	}
 	if w.chance(6) {
 		all = append(all, corev1.ResourcePods)
 	}
 	names := []kueue.ResourceFlavorReference{"a100", "l4", "spot", "any"}[:w.between(1, 4)]
+	if w.tight {
+		names = names[:min(len(names), 2)]
+	}
 	for _, name := range names {
 		w.flavors = append(w.flavors, w.flavor(string(name)))
 	}

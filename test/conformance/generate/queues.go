@@ -9,7 +9,11 @@ import (
 )
 
 func (w *world) makeQueues() {
-	for i := range w.between(1, 8) {
+	number := w.between(1, 8)
+	if w.tight {
+		number = w.between(2, 4)
+	}
+	for i := range number {
 		queue := w.queue(fmt.Sprintf("queue-%d", i))
 		w.queues = append(w.queues, queue)
 		for j := range w.between(1, 2) {
@@ -20,23 +24,23 @@ func (w *world) makeQueues() {
 
 func (w *world) queue(name string) *kueue.ClusterQueue {
 	queue := &kueue.ClusterQueue{ObjectMeta: w.meta("", name)}
-	if len(w.cohortName) > 0 && w.chance(88) {
+	if len(w.cohortName) > 0 && (w.tight || w.chance(90)) {
 		queue.Spec.CohortName = kueue.CohortReference(pick(w.dice, w.cohortName...))
 	}
 	queue.Spec.QueueingStrategy = pick(w.dice, kueue.BestEffortFIFO, kueue.BestEffortFIFO, kueue.StrictFIFO)
 	queue.Spec.NamespaceSelector = &metav1.LabelSelector{}
-	if w.chance(6) {
+	if w.chance(3) {
 		queue.Spec.NamespaceSelector.MatchLabels = map[string]string{corev1.LabelMetadataName: "team-a"}
 	}
 	queue.Spec.FlavorFungibility = w.fungibility()
 	queue.Spec.Preemption = w.preemption()
 	queue.Spec.FairSharing = w.weight()
 	queue.Spec.StopPolicy = ptr(kueue.None)
-	if w.chance(5) {
+	if w.chance(3) {
 		queue.Spec.StopPolicy = ptr(pick(w.dice, kueue.Hold, kueue.HoldAndDrain))
 	}
 	for _, g := range w.groups {
-		if len(w.groups) > 1 && w.chance(8) {
+		if len(w.groups) > 1 && w.chance(3) {
 			continue
 		}
 		queue.Spec.ResourceGroups = append(queue.Spec.ResourceGroups, w.quotaFor(g, queue.Spec.CohortName != "", false))

@@ -35,11 +35,11 @@ func (w *world) quotaFor(g group, hasParent, cohort bool) kueue.ResourceGroup {
 }
 
 func (w *world) resourceQuota(name corev1.ResourceName, hasParent, cohort bool) kueue.ResourceQuota {
-	nominal := int64(w.between(0, 12))
+	nominal := int64(w.between(1, 10))
 	if cohort {
-		nominal = int64(w.between(0, 6))
+		nominal = int64(w.between(0, 5))
 	}
-	if w.chance(12) {
+	if w.chance(10) {
 		nominal = 0
 	}
 	if name == corev1.ResourcePods {
@@ -68,6 +68,9 @@ func (w *world) weight() *kueue.FairSharing {
 // makeCohorts makes a forest of up to three levels. Some names belong to no object, some parents neither.
 func (w *world) makeCohorts() {
 	levels := w.between(0, 3)
+	if w.tight {
+		levels = max(levels, 1)
+	}
 	var above []string
 	for level := range levels {
 		var here []string

@@ -13,8 +13,8 @@ import (
 // makeWorkloads makes up to forty Workloads that hold quota and one to ten that wait, in mixed order.
 func (w *world) makeWorkloads() {
 	admitted := w.between(0, 12)
-	if w.chance(30) {
-		admitted = w.between(12, 40)
+	if w.tight || w.chance(30) {
+		admitted = w.between(8, 40)
 	}
 	pending := w.between(1, 10)
 	for i := 0; admitted+pending > 0; i++ {
@@ -36,6 +36,9 @@ func (w *world) workload(name string) *kueue.Workload {
 	wl := &kueue.Workload{ObjectMeta: w.meta(queue.Namespace, name)}
 	wl.Spec.QueueName = kueue.LocalQueueName(queue.Name)
 	wl.Spec.Priority = ptr(pick(w.dice, int32(0), 0, 0, 10, 10, 100, -10))
+	if w.chance(25) {
+		wl.Spec.Priority = ptr(int32(w.between(-5, 60)))
+	}
 	wl.Spec.Active = ptr(!w.chance(2))
 	if w.chance(1) {
 		wl.Spec.QueueName = "nowhere"
@@ -77,12 +80,12 @@ func (w *world) own(wl *kueue.Workload) {
 }
 
 func (w *world) podSet() kueue.PodSet {
-	set := kueue.PodSet{Name: kueue.DefaultPodSetName, Count: int32(pick(w.dice, 1, 1, 1, 2, 2, 3, 4, 6))}
+	set := kueue.PodSet{Name: kueue.DefaultPodSetName, Count: int32(pick(w.dice, 1, 1, 1, 1, 2, 2, 3, 5))}
 	requests := corev1.ResourceList{}
 	for _, g := range w.groups {
 		for _, name := range g.resources {
 			if name != corev1.ResourcePods && w.chance(85) {
-				requests[name] = quantity(name, int64(pick(w.dice, 0, 1, 1, 1, 2, 2, 3, 5)))
+				requests[name] = quantity(name, int64(pick(w.dice, 0, 1, 1, 1, 1, 2, 2, 3)))
 			}
 		}
 	}
@@ -103,15 +106,15 @@ func (w *world) podSet() kueue.PodSet {
 
 // place says which nodes the pods accept.
 func (w *world) place(pod *corev1.PodSpec) {
-	if w.chance(15) {
+	if w.chance(10) {
 		pod.NodeSelector = map[string]string{pick(w.dice, "gpu", "zone", "gpu", "disk"): pick(w.dice, "a100", "l4", "spot", "east", "west")}
 	}
-	if w.chance(8) {
+	if w.chance(6) {
 		pod.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 			NodeSelectorTerms: w.terms(),
 		}}}
 	}
-	if w.chance(45) {
+	if w.chance(60) {
 		pod.Tolerations = append(pod.Tolerations, corev1.Toleration{Key: pick(w.dice, "gpu", "spot"), Operator: corev1.TolerationOpExists})
 	}
 	if w.chance(10) {

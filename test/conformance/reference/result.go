@@ -109,7 +109,7 @@ func (r *run) reducedPodSets(wl *kueue.Workload) []outcome.PodSet {
 	for _, requests := range workload.NewInfo(wl).TotalRequests {
 		set := outcome.PodSet{Name: string(requests.Name), Count: requests.Count, Flavors: map[string]string{}, Usage: map[string]string{}}
 		for resource, flavor := range requests.Flavors {
-			quantity := r.formatter.ResourceQuantity(resource, requests.Requests.ResourceValue(resource))
+			quantity := r.formatter.ResourceQuantity(resource, amountOf(&requests, resource))
 			set.Flavors[string(resource)], set.Usage[string(resource)] = string(flavor), quantity.String()
 		}
 		sets = append(sets, set)

@@ -2,9 +2,17 @@
 
 package reference
 
-import "sigs.k8s.io/kueue/pkg/controller/core"
+import (
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/kueue/pkg/controller/core"
+	"sigs.k8s.io/kueue/pkg/workload"
+)
 
 // KueueVersion is the version of the Kueue that this program links.
 const KueueVersion = "v0.19.0"
 
 func workloadOptions() []core.Option { return nil }
+
+func amountOf(requests *workload.PodSetResources, name corev1.ResourceName) int64 {
+	return requests.Requests[name]
+}

@@ -18,6 +18,7 @@ import (
 type options struct {
 	from, count         uint64
 	limit               time.Duration
+	atleast             int
 	runs, workers, show int
 	minimise, again     bool
 	cases, modes        string
@@ -50,6 +51,9 @@ func (o options) run() (failed bool, err error) {
 		if err := o.print(f); err != nil {
 			return true, err
 		}
+	}
+	if tally.clusters < o.atleast {
+		return true, fmt.Errorf("only %d clusters were compared, not %d", tally.clusters, o.atleast)
 	}
 	return len(findings) > 0, nil
 }
