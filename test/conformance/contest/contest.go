@@ -23,6 +23,8 @@ type Contest struct {
 	Runs int
 	// Ignored aspects are not compared.
 	Ignored map[string]bool
+	// Program is what Kueue is compared with; nil is the program itself.
+	Program func(dump []byte, version string, replay bool) (*outcome.Result, error)
 }
 
 // Mode is the name of the mode in results and cases.
@@ -106,6 +108,10 @@ func (c Contest) AskProgram(cluster *objects.Cluster) (*outcome.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	ask := c.Program
+	if ask == nil {
+		ask = program.Simulate
+	}
 	type reply struct {
 		result *outcome.Result
 		err    error
@@ -117,7 +123,7 @@ func (c Contest) AskProgram(cluster *objects.Cluster) (*outcome.Result, error) {
 				replies <- reply{err: fmt.Errorf("the program panics: %v\n%s", panicked, bytes.TrimSpace(debug.Stack()))}
 			}
 		}()
-		result, err := program.Simulate(dump, reference.KueueVersion, c.Replay)
+		result, err := ask(dump, reference.KueueVersion, c.Replay)
 		replies <- reply{result, err}
 	}()
 	select {

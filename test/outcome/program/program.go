@@ -56,7 +56,7 @@ func (d describer) simulation(s *admission.Simulation) *outcome.Result {
 		cycle := outcome.Cycle{Cycle: c.Number}
 		for _, step := range c.Steps {
 			cycle.Decisions = append(cycle.Decisions, outcome.CycleDecision{
-				Workload: outcome.ParseReference(step.Workload), ClusterQueue: step.ClusterQueue, Decision: step.Decision, Detail: step.Detail,
+				Workload: outcome.ParseReference(step.Workload), ClusterQueue: step.ClusterQueue, Decision: string(step.Decision), Detail: step.Detail,
 			})
 		}
 		result.Timeline = append(result.Timeline, cycle)

@@ -1,0 +1,82 @@
+package contest
+
+import (
+	"strings"
+	"testing"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/generate"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/objects"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/reference"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
+)
+
+// echo is a program that decides as Kueue does, because it asks Kueue.
+func echo(dump []byte, _ string, replay bool) (*outcome.Result, error) {
+	cluster, err := objects.Decode(dump)
+	if err != nil {
+		return nil, err
+	}
+	return reference.Run(cluster, reference.Options{Replay: replay, Next: !replay})
+}
+
+// forgetful is a program that leaves taints out of what it says.
+func forgetful(dump []byte, version string, replay bool) (*outcome.Result, error) {
+	result, err := echo(dump, version, replay)
+	if err != nil {
+		return nil, err
+	}
+	for i := range result.Workloads {
+		message, _, _ := strings.Cut(result.Workloads[i].Message, ", untolerated taint")
+		result.Workloads[i].Message = message
+	}
+	return result, nil
+}
+
+// TestSameAnswersDoNotDiffer also shows that the dump tells the whole story, and that Kueue answers alike twice.
+func TestSameAnswersDoNotDiffer(t *testing.T) {
+	for seed := range uint64(40) {
+		for _, replay := range []bool{false, true} {
+			c := Contest{Runs: 4, Replay: replay, Program: echo}
+			differences, _, err := c.Hold(generate.Cluster(seed))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, difference := range differences {
+				t.Errorf("seed %d, %s: %s", seed, c.Mode(), difference)
+			}
+		}
+	}
+}
+
+func TestMinimiseKeepsWhatMakesTheDifference(t *testing.T) {
+	c := Contest{Runs: 1, Program: forgetful}
+	for seed := range uint64(200) {
+		cluster := generate.Cluster(seed)
+		if differences, _, err := c.Hold(cluster); err != nil || len(differences) == 0 {
+			continue
+		}
+		small := c.Minimise(cluster)
+		differences, _, err := c.Hold(small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(differences) == 0 {
+			t.Errorf("seed %d: the difference went away", seed)
+		}
+		if workloads := objects.Of[*kueue.Workload](small); len(workloads) != 1 {
+			t.Errorf("seed %d: %d Workloads are left; one is enough to meet a taint", seed, len(workloads))
+		}
+		return
+	}
+	t.Fatal("no seed makes a Workload that meets a taint besides another obstacle")
+}
+
+func TestPanicsAreReported(t *testing.T) {
+	c := Contest{Runs: 1, Program: func([]byte, string, bool) (*outcome.Result, error) { panic("out of quota") }}
+	_, _, err := c.Hold(generate.Cluster(1))
+	if err == nil || !strings.Contains(err.Error(), "out of quota") {
+		t.Errorf("want the panic, got %v", err)
+	}
+}
