@@ -14,6 +14,8 @@ const stdinName = "-"
 // extensions are those of the files read from a directory. A file named by itself may have any.
 var extensions = map[string]bool{".yaml": true, ".yml": true, ".json": true, ".jsonl": true, ".ndjson": true}
 
+const extensionList = ".yaml, .yml, .json, .jsonl or .ndjson"
+
 // findFiles turns names into files, each once, in the order given and, within a directory or glob, by path.
 func findFiles(names []string, recursive bool, out *emitter) []string {
 	x := expansion{recursive: recursive, out: out, seen: map[string]bool{}}
@@ -115,9 +117,9 @@ func (x *expansion) directory(dir string) {
 // nothing is the reason for a directory without files.
 func (x *expansion) nothing() string {
 	if x.recursive {
-		return "no .yaml, .yml, .json, .jsonl or .ndjson file in this directory or below"
+		return "no " + extensionList + " file in this directory or below"
 	}
-	return "no .yaml, .yml, .json, .jsonl or .ndjson file in this directory; -R reads those below it, too"
+	return "no " + extensionList + " file in this directory; -R reads those below it, too"
 }
 
 func (x *expansion) problem(name string, err error) {

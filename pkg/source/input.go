@@ -13,6 +13,8 @@ import (
 // input is one file, or standard input.
 type input struct {
 	name string
+	// size is how long it is said to be; 0: not known.
+	size int64
 	// backing gives the text again; nil when it cannot be read twice.
 	backing backing
 	out     *emitter
@@ -70,7 +72,7 @@ func readFile(name string, stdin io.Reader, out *emitter, places *placeCache) {
 	out.begin(name)
 	if name == stdinName {
 		if stdin != nil {
-			in.read(stdin)
+			in.readAny(stdin, nil)
 		}
 		return
 	}
@@ -85,8 +87,20 @@ func readFile(name string, stdin io.Reader, out *emitter, places *placeCache) {
 		if path, err := filepath.Abs(name); err == nil {
 			in.backing = &file{path: path, size: info.Size(), changed: info.ModTime()}
 		}
+		in.readAny(h, h)
+		return
 	}
-	in.read(h)
+	in.readAny(h, nil)
+}
+
+// readAny reads text, or unpacks what is packed. random is src where it can be read at any place, else nil.
+func (in *input) readAny(src io.Reader, random *os.File) {
+	head, src := peek(src)
+	if isPacked(head) {
+		newUnpacker(usualLimits, in.out, in.places).unpack(in.name, src, random)
+		return
+	}
+	in.read(src)
 }
 
 const byteOrderMark = "\xef\xbb\xbf"
@@ -95,15 +109,17 @@ const byteOrderMark = "\xef\xbb\xbf"
 var foreign = []struct{ start, reason string }{
 	{"\xff\xfe", "the file is UTF-16, as PowerShell's > writes it: save it as UTF-8"},
 	{"\xfe\xff", "the file is UTF-16: save it as UTF-8"},
-	{"\x1f\x8b", "the file is compressed: unpack it with gunzip first"},
-	{"PK\x03\x04", "the file is a zip archive: unpack it first"},
 	{"k8s\x00", "the file holds Kubernetes objects as protobuf: export them as JSON or YAML"},
 }
 
 // read reads the whole input. Its format is told by its content.
 func (in *input) read(src io.Reader) {
 	in.out.begin(in.name)
-	w := newWindow(&cancelled{in.out, src}, 1)
+	size := in.size
+	if size == 0 {
+		size = windowSize
+	}
+	w := newWindowOf(&cancelled{in.out, src}, 1, size)
 	w.have(4)
 	for _, f := range foreign {
 		if bytes.HasPrefix(w.buf, []byte(f.start)) {

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 )
 
@@ -56,6 +57,10 @@ type emitter struct {
 	// file is the input that is being read, and problems counts its problems.
 	file     string
 	problems int
+	// archived tells that the file comes out of an archive; packedProblems counts the problems of that archive.
+	archived       bool
+	packedProblems int
+	scope          Scope
 	// wants remembers the latest answer of the sink: inputs hold long runs of one kind.
 	wants struct {
 		typeMeta
@@ -63,7 +68,36 @@ type emitter struct {
 	}
 }
 
-func (e *emitter) begin(file string) { e.file, e.problems = file, 0 }
+// begin notes that a file is read from now on.
+func (e *emitter) begin(file string) {
+	e.file, e.problems = file, 0
+	parts, ok := e.sink.(PartSink)
+	if !ok {
+		return
+	}
+	if scope := scopeOf(file); scope != e.scope {
+		e.scope = scope
+		parts.Scope(scope)
+	}
+}
+
+// brokeOff tells that what was read may lack objects of any kind.
+func (e *emitter) brokeOff(reason string) {
+	if parts, ok := e.sink.(PartSink); ok && e.ctx.Err() == nil {
+		parts.BrokeOff(reason)
+	}
+}
+
+func (e *emitter) beginArchive() { e.archived, e.packedProblems = true, 0 }
+
+// endArchive tells how many problems of an archive were too many to tell.
+func (e *emitter) endArchive(name string) {
+	e.archived = false
+	if more := e.packedProblems - maxPackedProblems; more > 0 {
+		e.begin(name)
+		e.problem(0, fmt.Sprintf("%d more problems are not told", more))
+	}
+}
 
 func (e *emitter) want(t typeMeta) bool {
 	if e.wants.typeMeta != t {
@@ -85,6 +119,11 @@ func (e *emitter) problem(line int, reason string) {
 		return
 	}
 	e.problems++
+	if e.archived {
+		if e.packedProblems++; e.packedProblems > maxPackedProblems {
+			return
+		}
+	}
 	e.sink.Problem(Problem{File: e.file, Line: line, Reason: reason})
 	if e.problems == maxProblems {
 		e.sink.Problem(Problem{File: e.file, Line: line, Reason: "too many problems: the rest of the file is not read"})

@@ -11,6 +11,8 @@ const (
 	maxObject = 64 << 20
 	// windowSize is how much is read at once. It fits the second level cache.
 	windowSize = 256 << 10
+	// smallWindow is the least that is read at once.
+	smallWindow = 8 << 10
 )
 
 // window is a sliding view of an input. Offsets into it move when it is filled; base makes them absolute.
@@ -33,8 +35,12 @@ type window struct {
 	open nesting
 }
 
-func newWindow(src io.Reader, firstLine int) *window {
-	return &window{src: src, buf: make([]byte, 0, windowSize), keep: -1, lineNo: firstLine}
+func newWindow(src io.Reader, firstLine int) *window { return newWindowOf(src, firstLine, windowSize) }
+
+// newWindowOf makes a window for an input of about size bytes: an archive has many small files.
+func newWindowOf(src io.Reader, firstLine int, size int64) *window {
+	capacity := max(smallWindow, min(windowSize, size+1))
+	return &window{src: src, buf: make([]byte, 0, capacity), keep: -1, lineNo: firstLine}
 }
 
 // windowOn views text, which stands at an absolute offset and line of its input.
