@@ -50,6 +50,7 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 		return nil, errUnreadable
 	}
 	warnForbidden(env, snap, o)
+	warnTwice(env, snap)
 	if snap, err = o.suppose(snap); err != nil {
 		return nil, err
 	}
@@ -125,6 +126,7 @@ func (s *scene) finishWith(env Env, o *options, doc report.Document, lacking err
 			return fmt.Errorf("writing the result: %w", err)
 		}
 	}
+	s.hintMissing(env, o)
 	if s.notFound != nil {
 		return s.notFound
 	}

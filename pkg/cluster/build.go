@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -41,6 +42,7 @@ type job struct {
 
 type result struct {
 	object  *Object
+	kind    schema.GroupKind
 	problem *source.Problem
 	seq     int
 }
@@ -92,6 +94,7 @@ func (b *Builder) Build() *Snapshot {
 	for _, r := range b.done {
 		if r.problem != nil {
 			b.problems = append(b.problems, placed{*r.problem, r.seq})
+			s.Coverage.unread[r.kind] = true
 			continue
 		}
 		if r.object != nil {
@@ -110,7 +113,9 @@ func (b *Builder) work() {
 	defer b.workers.Done()
 	var done []result
 	for j := range b.queue {
-		done = append(done, b.decode(j))
+		r := b.decode(j)
+		r.kind = j.kind.GroupKind
+		done = append(done, r)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -192,9 +197,19 @@ func (s *Snapshot) add(o *Object) {
 	case old.Laid && !o.Laid:
 		return
 	case resourceVersion(old) > resourceVersion(o) && resourceVersion(o) > 0:
+		s.twice(old, o)
 		return
+	default:
+		s.twice(o, old)
 	}
 	idx.objects[key] = o
+}
+
+// twice notes that the input holds two versions of an object. What is laid over it later is meant to replace it.
+func (s *Snapshot) twice(taken, left *Object) {
+	if !taken.Laid && !left.Laid && !apiequality.Semantic.DeepEqual(taken.Typed, left.Typed) {
+		s.Twice = append(s.Twice, Twice{Taken: taken, Left: left})
+	}
 }
 
 func resourceVersion(o *Object) uint64 {

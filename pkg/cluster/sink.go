@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +18,10 @@ type sink struct {
 	b    *Builder
 	opts InputOptions
 	last lookup
+	// scope is the part of the cluster that the current file tells of, as its place in a tree says; mixed
+	// tells that it holds objects of other namespaces all the same.
+	scope source.Scope
+	mixed bool
 }
 
 // lookup remembers the latest kind asked for: inputs hold long runs of one kind.
@@ -48,7 +54,10 @@ func (s *sink) Document(d source.Document) {
 	if k == nil {
 		return
 	}
-	s.hold(k)
+	if s.scope.Namespace != "" && k.Namespaced && d.Namespace() != s.scope.Namespace {
+		s.mixed = true
+	}
+	s.hold(k, false)
 	s.b.seq++
 	s.b.queue <- job{doc: d, kind: k, opts: s.opts, seq: s.b.seq}
 }
@@ -56,23 +65,35 @@ func (s *sink) Document(d source.Document) {
 // Listed implements source.Sink.
 func (s *sink) Listed(apiVersion, kind string) {
 	if k := s.kind(apiVersion, kind); k != nil {
-		s.hold(k)
+		s.hold(k, true)
 	}
 }
 
-// hold records that the input answers for a kind. What is laid over a cluster does not: it adds objects,
+// Scope implements source.PartSink.
+func (s *sink) Scope(scope source.Scope) { s.scope, s.mixed = scope, false }
+
+// BrokeOff implements source.PartSink.
+func (s *sink) BrokeOff(reason string) { s.b.coverage.broken = cmp.Or(s.b.coverage.broken, reason) }
+
+// namedOnes are the kinds of which a must-gather holds the objects that some component names, besides those
+// of which it holds all.
+var namedOnes = []schema.GroupKind{Namespace, PriorityClass, RuntimeClass}
+
+// hold records that the input answers for a kind. What is laid over the cluster does not: it adds objects,
 // and says nothing of those the cluster has.
-func (s *sink) hold(k *Kind) {
+func (s *sink) hold(k *Kind, whole bool) {
 	switch {
 	case s.opts.Laid && !s.opts.Whole:
 	case s.opts.Within != "" && k.Namespaced:
-		if s.b.coverage.within[k.GroupKind] == nil {
-			s.b.coverage.within[k.GroupKind] = map[string]bool{}
-		}
-		s.b.coverage.within[k.GroupKind][s.opts.Within] = true
+		s.b.coverage.holdIn(k.GroupKind, s.opts.Within)
 		if why, ok := strings.CutPrefix(s.b.coverage.missing[k.GroupKind], forbidden); ok {
 			s.b.coverage.missing[k.GroupKind] = "forbidden outside namespace " + s.opts.Within + ": " + why
 		}
+	case s.scope.Namespace != "" && !s.mixed:
+		if k.Namespaced {
+			s.b.coverage.holdIn(k.GroupKind, s.scope.Namespace)
+		}
+	case s.scope.Gathered && !whole && slices.Contains(namedOnes, k.GroupKind):
 	default:
 		s.b.coverage.held[k.GroupKind] = true
 	}

@@ -15,6 +15,8 @@ type Snapshot struct {
 	Coverage Coverage
 	// Problems are the parts of the input that could not be used, in input order.
 	Problems []source.Problem
+	// Twice are the objects of which the input holds different versions, in input order.
+	Twice []Twice
 	// Live tells that the snapshot was read from a cluster's API server.
 	Live bool
 
@@ -23,6 +25,12 @@ type Snapshot struct {
 
 	kinds map[schema.GroupKind]*kindIndex
 	uids  map[types.UID]*Object
+}
+
+// Twice is an object that the input holds in two versions.
+type Twice struct {
+	// Taken is the one with the newer resourceVersion; where these don't tell, the one that stands later.
+	Taken, Left *Object
 }
 
 type kindIndex struct {

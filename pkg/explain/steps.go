@@ -76,7 +76,7 @@ func (e *Explainer) localQueue(w *workload.Workload) Step {
 	o := e.snap.Get(cluster.LocalQueue, w.Namespace, w.Queue)
 	lq := cluster.As[*kueue.LocalQueue](o)
 	switch {
-	case lq == nil && e.snap.Coverage.Has(cluster.LocalQueue):
+	case lq == nil && e.snap.Coverage.HasIn(cluster.LocalQueue, w.Namespace):
 		s.Result, s.Detail = Fail, fmt.Sprintf("namespace %s has no LocalQueue %s", w.Namespace, w.Queue)
 		return s
 	case lq == nil:

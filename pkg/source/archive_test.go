@@ -21,7 +21,12 @@ import (
 // parts is a recorder that also notes which part of the cluster is read.
 type parts struct{ recorder }
 
-func (p *parts) Scope(s Scope)          { p.note("scope %+v", s) }
+func (p *parts) Scope(s Scope) {
+	if s != (Scope{}) {
+		p.note("scope %+v", s)
+	}
+}
+
 func (p *parts) BrokeOff(reason string) { p.note("broke off: %s", reason) }
 
 // tarOf packs files, given by name and text in turn. A text "-> x" is a symbolic link, "=> x" a hard one.

@@ -15,6 +15,9 @@ type Document struct {
 	Seq int
 }
 
+// Namespace is the object's metadata.namespace, read from its JSON.
+func (d Document) Namespace() string { return jsonString(d.JSON, "metadata", "namespace") }
+
 // Problem is a part of the input that could not be used. The rest of the input still is.
 type Problem struct {
 	// File and Line say where (Line 0: the whole file). For a live cluster File is empty and Where holds the request.

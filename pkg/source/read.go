@@ -60,7 +60,6 @@ type emitter struct {
 	// archived tells that the file comes out of an archive; packedProblems counts the problems of that archive.
 	archived       bool
 	packedProblems int
-	scope          Scope
 	// wants remembers the latest answer of the sink: inputs hold long runs of one kind.
 	wants struct {
 		typeMeta
@@ -70,14 +69,10 @@ type emitter struct {
 
 // begin notes that a file is read from now on.
 func (e *emitter) begin(file string) {
+	another := e.file != file
 	e.file, e.problems = file, 0
-	parts, ok := e.sink.(PartSink)
-	if !ok {
-		return
-	}
-	if scope := scopeOf(file); scope != e.scope {
-		e.scope = scope
-		parts.Scope(scope)
+	if parts, ok := e.sink.(PartSink); ok && another {
+		parts.Scope(scopeOf(file))
 	}
 }
 
