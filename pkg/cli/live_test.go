@@ -16,6 +16,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
 
@@ -28,6 +29,18 @@ func apiServer(t *testing.T, documents string, forbidden ...string) *httptest.Se
 	objects := map[string][]map[string]any{} // by API version and resource
 	served := map[string]*metav1.APIResourceList{}
 	lists := map[string]metav1.TypeMeta{}
+	var all []unstructured.Unstructured
+	for _, text := range strings.Split(documents, "\n---\n") {
+		var o unstructured.Unstructured
+		text, err := yaml.YAMLToJSON([]byte(text))
+		if err == nil {
+			err = utiljson.Unmarshal(text, &o.Object) // which keeps large integers
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, o)
+	}
 	for _, k := range cluster.Kinds() {
 		gv := k.Versions[0]
 		path := "/api/" + gv
@@ -40,11 +53,7 @@ func apiServer(t *testing.T, documents string, forbidden ...string) *httptest.Se
 		served[path].APIResources = append(served[path].APIResources, metav1.APIResource{Name: k.Resource, Kind: k.Kind, Namespaced: k.Namespaced, Verbs: []string{"list"}})
 		objects[path+"/"+k.Resource] = nil
 		lists[path+"/"+k.Resource] = metav1.TypeMeta{Kind: k.Kind + "List", APIVersion: gv}
-		for _, text := range strings.Split(documents, "\n---\n") {
-			var o unstructured.Unstructured
-			if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
-				t.Fatal(err)
-			}
+		for _, o := range all {
 			if o.GetKind() == k.Kind && o.GetAPIVersion() == gv {
 				objects[path+"/"+k.Resource] = append(objects[path+"/"+k.Resource], o.Object)
 			}

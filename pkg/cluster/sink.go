@@ -46,12 +46,17 @@ func (s *sink) kind(apiVersion, kind string) *Kind {
 }
 
 // Want implements source.Sink.
-func (s *sink) Want(apiVersion, kind string) bool { return s.kind(apiVersion, kind) != nil }
+func (s *sink) Want(apiVersion, kind string) bool {
+	return s.kind(apiVersion, kind) != nil || isCollection(apiVersion, kind)
+}
 
 // Document implements source.Sink.
 func (s *sink) Document(d source.Document) {
 	k := s.kind(d.APIVersion, d.Kind)
 	if k == nil {
+		if isCollection(d.APIVersion, d.Kind) {
+			s.collection(d)
+		}
 		return
 	}
 	if s.scope.Namespace != "" && k.Namespaced && d.Namespace() != s.scope.Namespace {

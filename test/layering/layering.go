@@ -19,6 +19,7 @@ const Module = "github.com/gpu-quota/kubectl-gpu-quota"
 var Order = []string{
 	"pkg/source",
 	"pkg/cluster",
+	"pkg/collect",
 	"pkg/kueueconf",
 	"pkg/workload",
 	"pkg/device",
