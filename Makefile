@@ -23,12 +23,12 @@ RUNS ?= 5
 # testdata is left out of ./... by the go command, but holds the demo package.
 PACKAGES := ./... ./testdata/demo
 # Modules of their own, for tests with heavy dependencies.
-NESTED := $(patsubst %/go.mod,%,$(wildcard test/*/go.mod test/*/*/go.mod))
+NESTED := $(patsubst %/go.mod,%,$(wildcard release/go.mod test/*/go.mod test/*/*/go.mod))
 
-.PHONY: help build demo test bench verify lint vet staticcheck gofmt imports nested fuzz update clean
+.PHONY: help build demo test bench verify lint vet staticcheck gofmt imports nested fuzz update release release-test clean
 
 help: ## Say what can be made.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the plugin into bin/.
 	@mkdir -p $(BIN)
@@ -104,6 +104,15 @@ update: ## Rewrite the golden files and the outputs in the documentation. Read t
 	@for package in $$(grep -rl --include='*_test.go' 'flag.Bool("update"' pkg cmd test | xargs -n 1 dirname | sort -u); do \
 		echo "update $$package"; $(GO) test ./$$package -update || exit 1; \
 	done
+
+# What is built carries the time of the commit, so that the same commit gives the same bytes.
+release: ## Build the archives of a release into dist/, with checksums, bills of materials and the krew manifest.
+	@cd release && $(GO) run . -root .. -out ../dist -version '$(VERSION)' -commit '$(COMMIT)' \
+		-time "$$(git log -1 --format=%ct 2>/dev/null || echo 0)"
+	@cat dist/checksums.txt
+
+release-test: ## Build a release twice, compare, and install it with krew.
+	@cd release && $(GO) test ./...
 
 clean: ## Remove what was built.
 	rm -rf $(BIN) dist
