@@ -112,7 +112,7 @@ release: ## Build the archives of a release into dist/, with checksums, bills of
 	@cat dist/checksums.txt
 
 release-test: ## Build a release twice, compare, and install it with krew.
-	@cd release && $(GO) test ./...
+	@cd release && $(GO) test -timeout 20m ./...
 
 clean: ## Remove what was built.
 	rm -rf $(BIN) dist

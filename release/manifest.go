@@ -58,5 +58,6 @@ func (r *release) addressAndSum(address, tag string) (string, error) {
 			return "", err
 		}
 	}
-	return fmt.Sprintf("uri: %s\n    sha256: %s", out.String(), sum), nil
+	// Quoted: a checksum of digits alone would be read as a number.
+	return fmt.Sprintf("uri: %s\n    sha256: %q", out.String(), sum), nil
 }
