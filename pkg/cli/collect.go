@@ -17,6 +17,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/collect"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
 const collectLong = `Writes what answers about quota rest on into an archive, to be read with --from
@@ -42,7 +43,7 @@ const collectExample = `  # Everything, for somebody else to look at
   # Without the names of teams, jobs and nodes
   kubectl gpu-quota collect -o dump.tar.gz --redact names
 
-  # What you may read as a user of one namespace
+  # One namespace; where you may not read all of them, that of your kubeconfig is read without -n, too
   kubectl gpu-quota collect -n team-a -o dump.tar.gz`
 
 // redactions are the values of --redact.
@@ -114,12 +115,7 @@ func (f *collectFlags) run(ctx context.Context, env Env) error {
 	d := collect.New(collect.Options{
 		Namespace: o.namespace, Program: currentVersion().Version, Time: env.Now(), ReplaceNames: slices.Contains(f.redact, "names"),
 	})
-	l := liveReader{o: o, sink: d}
-	err := l.read(ctx, liveKinds(func(gk schema.GroupKind) bool { return gk != cluster.ConfigMap }), o.namespace, d)
-	if err == nil {
-		err = l.readManager(ctx)
-	}
-	if err = cmp.Or(err, ctx.Err()); err != nil {
+	if err := readInto(ctx, o, d); err != nil {
 		return err
 	}
 	for _, p := range d.Problems {
@@ -133,6 +129,28 @@ func (f *collectFlags) run(ctx context.Context, env Env) error {
 		return fmt.Errorf("writing the dump: %w", err)
 	}
 	return f.report(env, d, objects, kinds)
+}
+
+// readInto reads the cluster, and of the kinds that may not be listed in all namespaces that of the kubeconfig.
+func readInto(ctx context.Context, o *options, d *collect.Dump) error {
+	all := source.LiveOptions{Getter: o.config, Namespace: o.namespace, Kinds: liveKinds(func(gk schema.GroupKind) bool { return gk != cluster.ConfigMap })}
+	if err := source.ReadLive(ctx, all, d); err != nil {
+		return err
+	}
+	own := source.LiveOptions{Getter: o.config, Kinds: slices.DeleteFunc(all.Kinds, func(k source.LiveKind) bool {
+		return !k.Namespaced || !d.Forbidden(schema.GroupKind{Group: k.Group, Kind: k.Kind})
+	})}
+	if o.namespace == "" && len(own.Kinds) > 0 {
+		namespace, _, err := o.config.ToRawKubeConfigLoader().Namespace()
+		if err != nil {
+			return fmt.Errorf("kubeconfig: %w", err)
+		}
+		own.Namespace = namespace
+		if err := source.ReadLive(ctx, own, d.In(namespace)); err != nil {
+			return err
+		}
+	}
+	return cmp.Or((liveReader{o: o, sink: d}).readManager(ctx), ctx.Err())
 }
 
 // write writes the dump in one piece: a file that is there is whole.

@@ -3,6 +3,7 @@ package cli
 import (
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http/httptest"
 	"os"
@@ -246,13 +247,29 @@ func TestNamesAreReplacedEverywhere(t *testing.T) {
 func TestADumpOfOneNamespace(t *testing.T) {
 	objects := testdata(t, "cluster.yaml")
 	server := apiServer(t, objects, "/apis/batch/v1/jobs", "/api/v1/configmaps", "/apis/kueue.x-k8s.io/v1beta2/workloads", "/apis/resource.k8s.io/v1/deviceclasses")
-	dump, said := collected(t, server, "-n", "team-a")
-	if !strings.Contains(said, "warning: could not read, and recorded as missing: DeviceClass.resource.k8s.io\n") {
+	kubeconfig := filepath.Join(t.TempDir(), "config")
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"c","clusters":[{"name":"s","cluster":{"server":%q}}],"contexts":[{"name":"c","context":{"cluster":"s","namespace":"team-a"}}]}`, server.URL)
+	if err := os.WriteFile(kubeconfig, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"-n", "team-a"}, {"--kubeconfig", kubeconfig}} {
+		dumpOfANamespace(t, server, args)
+	}
+}
+
+func dumpOfANamespace(t *testing.T, server *httptest.Server, args []string) {
+	t.Helper()
+	dump, said := collected(t, server, args...)
+	wantMissing := "DeviceClass.resource.k8s.io\n"
+	if args[0] != "-n" {
+		wantMissing = "Job.batch, DeviceClass.resource.k8s.io, Workload.kueue.x-k8s.io\n"
+	}
+	if !strings.Contains(said, "warning: could not read, and recorded as missing: "+wantMissing) {
 		t.Errorf("said %q", said)
 	}
 	live, liveErr, liveCode := run(t, "explain", "-n", "team-a", "--server", server.URL, "-o", "json")
 	got, gotErr, gotCode := run(t, "explain", "-n", "team-a", "--from", dump, "-o", "json")
-	if diff := cmp.Diff(live, withoutPlaces(got)); diff != "" || liveErr != gotErr || liveCode != gotCode {
+	if diff := cmp.Diff(live, withoutPlaces(got)); diff != "" || args[0] != "-n" && liveErr != gotErr || liveCode != gotCode {
 		t.Errorf("exit %d and %d, stderr %q and %q, answers (-live +dump):\n%s", liveCode, gotCode, liveErr, gotErr, diff)
 	}
 	if _, errOut, code := run(t, "explain", "-n", "team-a", "--from", dump, "--strict"); code != ExitIncomplete {

@@ -106,6 +106,7 @@ func (b *Builder) Build() *Snapshot {
 		s.Problems = append(s.Problems, p.problem)
 	}
 	s.finish()
+	s.Coverage.addUp(s.List(Namespace))
 	return s
 }
 

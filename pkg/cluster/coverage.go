@@ -94,6 +94,18 @@ func (s *Snapshot) Supposing(kinds ...schema.GroupKind) *Snapshot {
 	return &out
 }
 
+// addUp finds the kinds that are held in every namespace, where it is known which there are.
+func (c Coverage) addUp(namespaces []*Object) {
+	if !c.Has(Namespace) {
+		return
+	}
+	for gk, within := range c.within {
+		if !slices.ContainsFunc(namespaces, func(o *Object) bool { return !o.Laid && !within[o.Ref.Name] }) {
+			c.held[gk] = true
+		}
+	}
+}
+
 func (c Coverage) holdIn(gk schema.GroupKind, namespace string) {
 	if c.within[gk] == nil {
 		c.within[gk] = map[string]bool{}

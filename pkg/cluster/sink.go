@@ -90,17 +90,22 @@ func (s *sink) hold(k *Kind, whole bool) {
 	switch {
 	case s.opts.Laid && !s.opts.Whole:
 	case s.opts.Within != "" && k.Namespaced:
-		s.b.coverage.holdIn(k.GroupKind, s.opts.Within)
-		if why, ok := strings.CutPrefix(s.b.coverage.missing[k.GroupKind], forbidden); ok {
-			s.b.coverage.missing[k.GroupKind] = "forbidden outside namespace " + s.opts.Within + ": " + why
-		}
+		s.holdIn(k, s.opts.Within)
 	case s.scope.Namespace != "" && !s.mixed:
 		if k.Namespaced {
-			s.b.coverage.holdIn(k.GroupKind, s.scope.Namespace)
+			s.holdIn(k, s.scope.Namespace)
 		}
 	case s.scope.Gathered && !whole && slices.Contains(namedOnes, k.GroupKind):
 	default:
 		s.b.coverage.held[k.GroupKind] = true
+	}
+}
+
+// holdIn records that the input answers for a kind in one namespace.
+func (s *sink) holdIn(k *Kind, namespace string) {
+	s.b.coverage.holdIn(k.GroupKind, namespace)
+	if why, ok := strings.CutPrefix(s.b.coverage.missing[k.GroupKind], forbidden); ok {
+		s.b.coverage.missing[k.GroupKind] = "forbidden outside namespace " + namespace + ": " + why
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/klauspost/compress/gzip"
@@ -75,15 +77,16 @@ func (d *Dump) Document(doc source.Document) {
 		return
 	}
 	strip(o)
-	l := d.list(k, doc.APIVersion, doc.Namespace())
+	namespace := ""
+	if k.Namespaced && (d.opts.Namespace != "" || d.isMissing(k.GroupKind)) {
+		namespace = doc.Namespace()
+	}
+	l := d.list(k, doc.APIVersion, namespace)
 	l.items = append(l.items, o)
 }
 
-// list finds or begins the list that an object belongs to.
+// list finds or begins a list, of all namespaces or of one.
 func (d *Dump) list(k cluster.Kind, apiVersion, namespace string) *list {
-	if d.opts.Namespace == "" || !k.Namespaced {
-		namespace = ""
-	}
 	for _, l := range d.lists {
 		if l.kind.GroupKind == k.GroupKind && l.apiVersion == apiVersion && l.namespace == namespace {
 			return l
@@ -96,8 +99,16 @@ func (d *Dump) list(k cluster.Kind, apiVersion, namespace string) *list {
 
 // Listed implements source.Sink.
 func (d *Dump) Listed(apiVersion, kind string) {
-	if k, ok := kindOf(apiVersion, kind); ok {
-		d.list(k, apiVersion, d.opts.Namespace).whole = true
+	d.listed(apiVersion, kind, d.opts.Namespace)
+}
+
+func (d *Dump) listed(apiVersion, kind, namespace string) {
+	k, ok := kindOf(apiVersion, kind)
+	if !k.Namespaced {
+		namespace = ""
+	}
+	if ok {
+		d.list(k, apiVersion, namespace).whole = true
 	}
 }
 
@@ -105,6 +116,29 @@ func (d *Dump) Listed(apiVersion, kind string) {
 func (d *Dump) Missing(group, kind, reason string) {
 	d.gaps = append(d.gaps, cluster.MissingKind{Group: group, Kind: kind, Reason: reason})
 }
+
+func (d *Dump) isMissing(gk schema.GroupKind) bool {
+	return slices.ContainsFunc(d.gaps, func(m cluster.MissingKind) bool { return m.Group == gk.Group && m.Kind == gk.Kind })
+}
+
+// Forbidden tells that a kind may not be listed.
+func (d *Dump) Forbidden(gk schema.GroupKind) bool {
+	return slices.ContainsFunc(d.gaps, func(m cluster.MissingKind) bool {
+		return m.Group == gk.Group && m.Kind == gk.Kind && strings.HasPrefix(m.Reason, "forbidden")
+	})
+}
+
+// In takes kinds that may not be listed in all namespaces from one. They stay recorded as missing.
+func (d *Dump) In(namespace string) source.Sink { return within{d, namespace} }
+
+// within is a dump while one namespace is read.
+type within struct {
+	*Dump
+	namespace string
+}
+
+func (w within) Listed(apiVersion, kind string) { w.listed(apiVersion, kind, w.namespace) }
+func (w within) Missing(string, string, string) {}
 
 // Problem implements source.Sink.
 func (d *Dump) Problem(p source.Problem) { d.Problems = append(d.Problems, p) }
