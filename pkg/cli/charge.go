@@ -47,7 +47,7 @@ func newCharge(env Env) *cobra.Command {
 		Short:             "Say what workloads are charged against quota",
 		Long:              chargeLong,
 		Example:           chargeExample,
-		ValidArgsFunction: completeTypes,
+		ValidArgsFunction: f.completeTargets,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := f.toOptions(env, args)
 			if err != nil {

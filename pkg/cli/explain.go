@@ -42,7 +42,7 @@ func newExplain(env Env) *cobra.Command {
 		Short:             "Say where a workload stands and why",
 		Long:              explainLong,
 		Example:           explainExample,
-		ValidArgsFunction: completeTypes,
+		ValidArgsFunction: f.completeTargets,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := f.toOptions(env, args)
 			if err != nil {

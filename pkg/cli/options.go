@@ -109,6 +109,7 @@ func (f *flags) registerShared(cmd *cobra.Command) {
 
 	addGroups(cmd, group{inputGroup, input}, group{kueueGroup, kueue}, group{whatIfGroup, whatIf}, group{outputGroup, output}, group{connectionGroup, connection})
 	registerCompletions(cmd)
+	f.completeKubeconfig(cmd)
 }
 
 // toOptions validates the flags and arguments.

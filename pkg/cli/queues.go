@@ -59,7 +59,7 @@ func newQueues(env Env) *cobra.Command {
 			}
 			return runQueues(cmd.Context(), env, o, args)
 		},
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: f.completeQueues,
 	}
 	f.registerShared(cmd)
 	setUsage(cmd, "namespace", "namespace of the objects of -f that name none")

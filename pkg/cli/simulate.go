@@ -48,7 +48,7 @@ func newSimulate(env Env) *cobra.Command {
 		Short:             "Say what will be admitted next, and in which order",
 		Long:              simulateLong,
 		Example:           simulateExample,
-		ValidArgsFunction: completeTypes,
+		ValidArgsFunction: f.completeTargets,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := f.toOptions(env, args)
 			if err != nil {
