@@ -209,7 +209,7 @@ func TestHostileArchives(t *testing.T) {
 		"a truncated gzip":         {gzipped[:len(gzipped)-12], "x/a.yaml:1\nx/b.yaml:1\n" + brokeOff},
 		"a gzip without its end":   {gzipped[:len(gzipped)-4], "x/a.yaml:1\nx/b.yaml:1\n" + brokeOff},
 		"a wrong checksum":         {damaged, "x/a.yaml:1\nx/b.yaml:1\nproblem x: cannot be unpacked: gzip: invalid checksum\nbroke off: x: cannot be unpacked: gzip: invalid checksum\n"},
-		"a gzip of one file, cut":  {compressed(t, []byte(`{"apiVersion":"v1","kind":"A"}{"apiVersion":"v1"}`), gz)[:40], "problem x:1: cannot read on: unexpected EOF\n" + brokeOff},
+		"a gzip of one file, cut":  {compressed(t, []byte(`{"apiVersion":"v1","kind":"A"}{"apiVersion":"v1"}`), gz)[:40], "problem x:1: cannot read on: unexpected EOF\nbroke off: x: cannot read on: unexpected EOF\n" + brokeOff},
 		"nothing behind the magic": {[]byte("\x1f\x8b"), "problem x: the archive breaks off: what should follow is missing\nbroke off: x: the archive breaks off: what should follow is missing\n"},
 		"a truncated zip":          {zipOf(t, "a.yaml", objectText("a"))[:40], "problem x: cannot be unpacked: zip: not a valid zip file\nbroke off: x: cannot be unpacked: zip: not a valid zip file\n"},
 		"an encrypted member":      {encrypted, "problem x/a.yaml: it is encrypted\nbroke off: x/a.yaml: it is encrypted\nx/b.yaml:1\n"},

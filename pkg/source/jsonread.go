@@ -156,8 +156,10 @@ func (r *jsonReader) ended() {
 	switch {
 	case r.w.err != nil:
 		r.problem(r.w.pos, "cannot read on: "+r.w.err.Error())
+		r.out.brokeOff(r.out.file + ": " + r.w.err.Error())
 	case r.top() != nil:
 		r.problem(r.w.pos, "the input ends in the middle of a list: the objects after this place are missing")
+		r.out.brokeOff(r.out.file + ": the input ends in the middle of a list")
 	}
 	r.dropLists()
 }

@@ -18,6 +18,7 @@ func (r *jsonReader) recover(o *object, err error) {
 			reason, w.err = "cannot read on: "+w.err.Error(), nil
 		}
 		r.out.problem(r.place.line(r, bad), reason)
+		r.out.brokeOff(r.out.file + ": " + reason)
 		w.pos = len(w.buf)
 		r.dropLists()
 		return
