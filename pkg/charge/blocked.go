@@ -44,11 +44,11 @@ func (r *run) findBlocker() {
 	case !ok && !r.e.snap.Coverage.HasIn(cluster.LocalQueue, w.Namespace):
 		return
 	case !ok:
-		r.block("LocalQueue "+w.Queue+" doesn't exist",
+		r.block(r.unqueued("LocalQueue "+w.Queue+" doesn't exist"),
 			fmt.Sprintf("there is no LocalQueue %q in namespace %s; name an existing one in the label kueue.x-k8s.io/queue-name, or create it", w.Queue, w.Namespace),
 			r.ownerEvidence())
 	case ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None:
-		r.block("LocalQueue "+w.Queue+" is inactive", fmt.Sprintf("LocalQueue %s/%s is stopped (spec.stopPolicy)", w.Namespace, w.Queue),
+		r.block(r.unqueued("LocalQueue "+w.Queue+" is inactive"), fmt.Sprintf("LocalQueue %s/%s is stopped (spec.stopPolicy)", w.Namespace, w.Queue),
 			object(record, "spec.stopPolicy", string(*lq.Spec.StopPolicy)))
 	default:
 		r.clusterQueueBlocker(string(lq.Spec.ClusterQueue), record)
@@ -59,7 +59,7 @@ func (r *run) clusterQueueBlocker(name string, lq *cluster.Object) {
 	cq, record, ok := cluster.Lookup[*kueue.ClusterQueue](r.e.snap, cluster.ClusterQueue, "", name)
 	if !ok {
 		if r.e.snap.Coverage.Has(cluster.ClusterQueue) {
-			r.block("ClusterQueue "+name+" doesn't exist", fmt.Sprintf("LocalQueue %s points at ClusterQueue %s, which does not exist", lq.Ref.Name, name),
+			r.block(r.unqueued("ClusterQueue "+name+" doesn't exist"), fmt.Sprintf("LocalQueue %s points at ClusterQueue %s, which does not exist", lq.Ref.Name, name),
 				object(lq, "spec.clusterQueue", name))
 		}
 		return
@@ -69,6 +69,15 @@ func (r *run) clusterQueueBlocker(name string, lq *cluster.Object) {
 		return
 	}
 	r.namespaceBlocker(cq, record)
+}
+
+// unqueued is the text Kueue writes for a workload it can't put into a queue. For one that uses devices there
+// is none: after charging the devices it fails to queue the workload, before it would write why, and tries again.
+func (r *run) unqueued(text string) string {
+	if g := r.e.gates(); g.dra && r.needsDevicePath(g) {
+		return ""
+	}
+	return text
 }
 
 // namespaceBlocker tells that the ClusterQueue takes no workloads of the namespace. A queue without

@@ -63,7 +63,8 @@ func TestQuota(t *testing.T) {
 			{fixture("preemption/1-low.yaml"), map[string]want{"low": {state: "Admitted", charge: twoGPUs}}},
 			{fixture("preemption/2-high.yaml"), map[string]want{
 				"high": {state: "Admitted", charge: oneGPU, predicted: "Preempts"},
-				"low":  {state: "Evicted", charge: twoGPUs},
+				"low": {state: "Pending", charge: twoGPUs,
+					message: "couldn't assign flavors to pod set main: insufficient unused quota for nvidia.com/gpu in flavor gpu-nodes, 1 more needed"},
 			}},
 		},
 	}} {
@@ -77,17 +78,21 @@ func TestMisconfiguration(t *testing.T) {
 	for _, s := range []scenario{{
 		name: "unmapped-class", kueue: fixture("misconfiguration/kueue-no-mapping.yaml"), cluster: cluster,
 		steps: []step{{walkthrough("claim-template", "job.yaml"), map[string]want{
-			"claim": {state: "Inadmissible", problem: "UnmappedDeviceClass", message: "x"},
+			"claim": {state: "Inadmissible", problem: "UnmappedDeviceClass",
+				message: `spec.podSets[0].template.spec.resourceClaims[0].resourceClaimTemplateName: Not found: "DeviceClass gpu.nvidia.com is not mapped in DRA configuration for podset main"`},
 		}}},
 	}, {
 		name: "several", kueue: walkthrough("claim-template", "kueue.yaml"),
 		cluster: append(cluster, fixture("misconfiguration/cluster.yaml")),
 		steps: []step{{fixture("misconfiguration/jobs.yaml"), map[string]want{
-			"no-template":    {state: "Inadmissible", problem: "TemplateNotFound", message: "x"},
-			"no-queue":       {state: "Inadmissible", charge: oneGPU, message: "x"},
-			"no-flavor":      {state: "Inadmissible", charge: oneGPU, message: "x"},
-			"not-covered":    {state: "Pending", charge: oneGPU, message: "x"},
-			"closed-to-team": {state: "Inadmissible", charge: oneGPU, message: "x"},
+			"no-template": {state: "Inadmissible", problem: "ResourceClaimTemplateNotFound",
+				message: `spec.podSets[0].template.spec.resourceClaims[0]: Internal error: failed to get claim spec for ResourceClaimTemplate nowhere in podset main: ResourceClaimTemplate.resource.k8s.io "nowhere" not found`},
+			"stopped":        {state: "Pending", charge: oneGPU, problem: "QueueBlocked", unpublished: true},
+			"lost":           {state: "Pending", charge: oneGPU, problem: "QueueBlocked", unpublished: true},
+			"no-queue":       {state: "Pending", problem: "QueueBlocked", charge: oneGPU, unpublished: true},
+			"no-flavor":      {state: "Inadmissible", problem: "QueueBlocked", charge: oneGPU, unpublished: true, message: "ClusterQueue no-flavor is inactive"},
+			"not-covered":    {state: "Pending", charge: oneGPU, message: "couldn't assign flavors to pod set main: resource nvidia.com/gpu unavailable in ClusterQueue"},
+			"closed-to-team": {state: "Pending", problem: "QueueBlocked", charge: oneGPU, message: "workload namespace doesn't match ClusterQueue selector"},
 		}}},
 	}} {
 		t.Run(s.name, s.run)

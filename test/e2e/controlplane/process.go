@@ -114,10 +114,11 @@ func (s stopped) Unwrap() error { return s.error }
 // Stop makes Until return the error at once.
 func Stop(err error) error { return stopped{err} }
 
-// Until calls ask until it returns no error, or the context ends; then the last error is returned.
+// Until calls ask until it returns no error, or the context ends; then the last error is returned that came before.
 func Until(ctx context.Context, ask func(context.Context) error) error {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
+	var last error
 	for {
 		err := ask(ctx)
 		var final stopped
@@ -126,10 +127,12 @@ func Until(ctx context.Context, ask func(context.Context) error) error {
 			return nil
 		case errors.As(err, &final):
 			return final.error
+		case ctx.Err() == nil || last == nil:
+			last = err
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%w; last: %w", context.Cause(ctx), err)
+			return fmt.Errorf("%w; before that: %w", context.Cause(ctx), last)
 		case <-ticker.C:
 		}
 	}
