@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -15,12 +14,6 @@ import (
 )
 
 var errNoInput = errors.New("no cluster and no input: name an export with --from or files with -f, or set up a kubeconfig")
-
-// managerNamespaces are where Kueue's manager usually runs: upstream's manifests and the Red Hat build.
-var managerNamespaces = []string{"kueue-system", "openshift-kueue-operator"}
-
-// managerConfigKey is the key of the ConfigMap the manager is configured by.
-const managerConfigKey = "controller_manager_config.yaml"
 
 // readLive reads the cluster the connection flags lead to. Where nothing leads to any, the files of -f stand alone.
 func readLive(ctx context.Context, env Env, o *options, b inlet) error {
@@ -41,56 +34,67 @@ func readLive(ctx context.Context, env Env, o *options, b inlet) error {
 	if !o.allNamespaces {
 		o.namespace = namespace
 	}
-	l := liveReader{o: o, sink: b.Sink(cluster.InputOptions{Live: true})}
-	// The manager's ConfigMap is looked for by itself: a cluster's ConfigMaps are many, and in other namespaces.
-	kinds := liveKinds(func(gk schema.GroupKind) bool { return needed(gk) && gk != cluster.ConfigMap })
-	if o.everywhere && o.namespace != "" {
-		err = l.readEverywhere(ctx, kinds, b)
-	} else {
-		err = l.read(ctx, kinds, o.namespace, l.sink)
-	}
-	if err == nil {
-		err = l.readManager(ctx)
-	}
+	l := newLiveReader(o, b)
+	stop := showProgress(env, l.progress)
+	err = l.readAll(ctx)
+	stop()
 	if err != nil && len(o.filenames) > 0 && ctx.Err() == nil {
 		return fmt.Errorf("%w; to take files for the whole cluster, name them with --from", err)
 	}
 	return err
 }
 
-func liveKinds(wanted func(schema.GroupKind) bool) []source.LiveKind {
-	var out []source.LiveKind
-	for _, k := range cluster.Kinds() {
-		if k.Live && wanted(k.GroupKind) {
-			out = append(out, source.LiveKind{Group: k.Group, Resource: k.Resource, Kind: k.Kind, Versions: k.Versions, Namespaced: k.Namespaced})
-		}
-	}
-	return out
-}
-
 // liveReader reads one cluster in several steps.
 type liveReader struct {
-	o    *options
-	sink source.Sink
+	o *options
+	// sink takes what is read of all that the answer is about, within what is read of one namespace alone, and
+	// part single objects, which tell nothing of others.
+	sink, within, part source.Sink
+	progress           *source.Progress
 }
 
-func (l liveReader) read(ctx context.Context, kinds []source.LiveKind, namespace string, sink source.Sink) error {
-	return source.ReadLive(ctx, source.LiveOptions{Getter: l.o.config, Kinds: kinds, Namespace: namespace}, sink)
+func newLiveReader(o *options, b inlet) liveReader {
+	return liveReader{
+		o: o, progress: &source.Progress{},
+		sink:   b.Sink(cluster.InputOptions{Live: true}),
+		within: b.Sink(cluster.InputOptions{Live: true, Within: o.namespace}),
+		part:   b.Sink(cluster.InputOptions{Live: true, Part: true}),
+	}
 }
 
-// readEverywhere reads all namespaces and, of the kinds that may not be listed in all, the user's own.
-func (l liveReader) readEverywhere(ctx context.Context, kinds []source.LiveKind, b inlet) error {
-	refused := &refusals{Sink: l.sink, kinds: map[schema.GroupKind]bool{}}
-	if err := l.read(ctx, kinds, "", refused); err != nil {
+// readAll reads everything the answer rests on.
+func (l liveReader) readAll(ctx context.Context) error {
+	// The manager's ConfigMap is looked for by itself: a cluster's ConfigMaps are many, and in other namespaces.
+	kinds := liveKinds(func(gk schema.GroupKind) bool {
+		return l.o.needed(gk) && gk != cluster.ConfigMap && gk != cluster.Namespace
+	})
+	if err := l.readKinds(ctx, kinds); err != nil {
 		return err
 	}
-	kinds = slices.DeleteFunc(kinds, func(k source.LiveKind) bool {
-		return !k.Namespaced || !refused.kinds[schema.GroupKind{Group: k.Group, Kind: k.Kind}]
-	})
-	if len(kinds) == 0 {
-		return nil
+	if err := l.readNamespaces(ctx); err != nil {
+		return err
 	}
-	return l.read(ctx, kinds, l.o.namespace, b.Sink(cluster.InputOptions{Live: true, Within: l.o.namespace}))
+	return l.readManager(ctx)
+}
+
+// competing are the kinds that decide about a workload from other namespaces: what is charged and waits there.
+var competing = []schema.GroupKind{cluster.Workload, cluster.LocalQueue, cluster.LimitRange, cluster.ResourceClaimTemplate}
+
+// readKinds reads the namespace asked for, or all; where the answer depends on other namespaces, also what decides
+// there, and of the kinds that may not be listed in all namespaces the user's own.
+func (l liveReader) readKinds(ctx context.Context, kinds []source.LiveKind) error {
+	if !l.o.everywhere || l.o.namespace == "" {
+		return l.read(ctx, source.LiveOptions{Kinds: kinds, Namespace: l.o.namespace}, l.sink)
+	}
+	refused := &refusals{Sink: l.sink, kinds: map[schema.GroupKind]bool{}}
+	groupKind := func(k source.LiveKind) schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
+	local := func(k source.LiveKind) bool { return k.Namespaced && !slices.Contains(competing, groupKind(k)) }
+	err := l.read(ctx, source.LiveOptions{Kinds: slices.DeleteFunc(slices.Clone(kinds), local)}, refused)
+	if err != nil {
+		return err
+	}
+	own := slices.DeleteFunc(kinds, func(k source.LiveKind) bool { return !local(k) && (!k.Namespaced || !refused.kinds[groupKind(k)]) })
+	return l.read(ctx, source.LiveOptions{Kinds: own, Namespace: l.o.namespace}, l.within)
 }
 
 // refusals remembers the kinds that may not be listed.
@@ -106,26 +110,61 @@ func (r *refusals) Missing(group, kind, reason string) {
 	r.Sink.Missing(group, kind, reason)
 }
 
-// readManager reads the manager's ConfigMap and Deployment: from the namespaces where they usually are,
-// which also those may read who may not list all namespaces, else from all.
-func (l liveReader) readManager(ctx context.Context) error {
-	configs := liveKinds(func(gk schema.GroupKind) bool { return gk == cluster.ConfigMap })
-	manager := liveKinds(func(gk schema.GroupKind) bool { return gk == cluster.Deployment })
-	for _, namespace := range managerNamespaces {
-		look := &configProbe{Sink: l.sink}
-		if err := l.read(ctx, configs, namespace, look); err != nil {
-			return err
-		}
-		if !look.found {
-			continue
-		}
-		if l.o.namespace == "" {
-			return nil // the Deployments of all namespaces are read already
-		}
-		return l.read(ctx, manager, namespace, &configProbe{Sink: l.sink})
+// readNamespaces reads all namespaces, and where that is not allowed the one that is asked about: its users
+// may read it.
+func (l liveReader) readNamespaces(ctx context.Context) error {
+	namespaces := liveKinds(is(cluster.Namespace))
+	if l.o.namespace == "" {
+		return l.read(ctx, source.LiveOptions{Kinds: namespaces}, l.sink)
 	}
-	return l.read(ctx, configs, "", l.sink)
+	all := &listProbe{Sink: l.sink}
+	if err := l.read(ctx, source.LiveOptions{Kinds: namespaces}, all); err != nil || all.missing == "" {
+		return err
+	}
+	namespaces[0].Name = l.o.namespace
+	return l.read(ctx, source.LiveOptions{Kinds: namespaces}, l.part)
 }
+
+func (l liveReader) read(ctx context.Context, opts source.LiveOptions, sink source.Sink) error {
+	opts.Getter, opts.Progress = l.o.config, l.progress
+	return source.ReadLive(ctx, opts, sink)
+}
+
+// liveKinds are the kinds to list from a live cluster.
+func liveKinds(wanted func(schema.GroupKind) bool) []source.LiveKind {
+	var out []source.LiveKind
+	for _, k := range cluster.Kinds() {
+		if k.Live && wanted(k.GroupKind) {
+			out = append(out, source.LiveKind{Group: k.Group, Resource: k.Resource, Kind: k.Kind, Versions: k.Versions,
+				Namespaced: k.Namespaced, MetadataOnly: k.MetadataOnly})
+		}
+	}
+	return out
+}
+
+func is(gk schema.GroupKind) func(schema.GroupKind) bool {
+	return func(other schema.GroupKind) bool { return other == gk }
+}
+
+// needed tells which kinds the answer rests on: those of every answer, without the pods and what makes pods
+// where only jobs of other kinds are asked for.
+func (o *options) needed(gk schema.GroupKind) bool {
+	if !needed(gk) {
+		return false
+	}
+	return !slices.Contains(podKinds, gk) || len(o.targets) == 0 ||
+		slices.ContainsFunc(o.targets, func(t target) bool { return !slices.Contains(jobKinds, t.kind) })
+}
+
+var (
+	// podKinds are many and large, and only matter to workloads made of pods.
+	podKinds = []schema.GroupKind{cluster.Pod, cluster.ReplicaSet, cluster.Deployment, cluster.StatefulSet}
+	// jobKinds say themselves what their pods are.
+	jobKinds = []schema.GroupKind{
+		cluster.Job, cluster.JobSet, cluster.MPIJob, cluster.PyTorchJob, cluster.TFJob, cluster.XGBoostJob, cluster.PaddleJob,
+		cluster.JAXJob, cluster.TrainJob, cluster.RayCluster, cluster.RayJob, cluster.AppWrapper, cluster.SparkApplication,
+	}
+)
 
 // leadsToCluster tells whether a kubeconfig, a flag or the pod this runs in says which cluster to read.
 func (o *options) leadsToCluster() bool {
@@ -143,16 +182,10 @@ func (o *options) leadsToCluster() bool {
 	return err == nil
 }
 
-// configProbe looks whether a namespace holds the manager's configuration. What it lacks is no finding.
-type configProbe struct {
+// listProbe passes objects on, and keeps to itself that there are none to see.
+type listProbe struct {
 	source.Sink
-	found bool
+	missing string
 }
 
-func (p *configProbe) Document(d source.Document) {
-	p.found = p.found || bytes.Contains(d.JSON, []byte(managerConfigKey))
-	p.Sink.Document(d)
-}
-
-func (p *configProbe) Listed(string, string)          {}
-func (p *configProbe) Missing(string, string, string) {}
+func (p *listProbe) Missing(_, _, reason string) { p.missing = reason }

@@ -16,6 +16,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/yaml"
@@ -61,12 +62,7 @@ func apiServer(t *testing.T, documents string, forbidden ...string) *httptest.Se
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		path, namespace := r.URL.Path, ""
-		if before, after, ok := strings.Cut(path, "/namespaces/"); ok {
-			var resource string
-			namespace, resource, _ = strings.Cut(after, "/")
-			path = before + "/" + resource
-		}
+		path, namespace, name := splitPath(r.URL.Path, objects)
 		answer := any(served[path])
 		list, isList := objects[path]
 		switch {
@@ -74,10 +70,21 @@ func apiServer(t *testing.T, documents string, forbidden ...string) *httptest.Se
 			w.WriteHeader(http.StatusForbidden)
 			answer = metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: "not for you"}
 		case isList:
-			items := slices.DeleteFunc(append([]map[string]any{}, list...), func(o map[string]any) bool {
-				return namespace != "" && (&unstructured.Unstructured{Object: o}).GetNamespace() != namespace
+			selector, err := labels.Parse(r.URL.Query().Get("labelSelector"))
+			if err != nil {
+				t.Error(err)
+			}
+			items := slices.DeleteFunc(append([]map[string]any{}, list...), func(item map[string]any) bool {
+				o := &unstructured.Unstructured{Object: item}
+				return namespace != "" && o.GetNamespace() != namespace || name != "" && o.GetName() != name || !selector.Matches(labels.Set(o.GetLabels()))
 			})
 			answer = map[string]any{"kind": lists[path].Kind, "apiVersion": lists[path].APIVersion, "metadata": map[string]any{}, "items": items}
+			if name != "" && len(items) == 0 {
+				w.WriteHeader(http.StatusNotFound)
+				answer = metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: http.StatusNotFound, Reason: metav1.StatusReasonNotFound}
+			} else if name != "" {
+				answer = items[0]
+			}
 		case served[path] == nil:
 			http.NotFound(w, r)
 			return
@@ -88,6 +95,24 @@ func apiServer(t *testing.T, documents string, forbidden ...string) *httptest.Se
 	}))
 	t.Cleanup(server.Close)
 	return server
+}
+
+// splitPath takes the path of a list, or of one object, apart.
+func splitPath(path string, lists map[string][]map[string]any) (list, namespace, name string) {
+	if before, after, ok := strings.Cut(path, "/namespaces/"); ok {
+		if of, resource, ok := strings.Cut(after, "/"); ok {
+			path, namespace = before+"/"+resource, of
+		}
+	}
+	if _, isList := lists[path]; isList {
+		return path, namespace, ""
+	}
+	if i := strings.LastIndex(path, "/"); i >= 0 {
+		if _, isList := lists[path[:i]]; isList {
+			return path[:i], namespace, path[i+1:]
+		}
+	}
+	return path, namespace, ""
 }
 
 // run executes a command line away from the real environment.
@@ -134,7 +159,7 @@ func TestALiveClusterIsReadInTheNamespaceOfTheUser(t *testing.T) {
 	t.Run("ages are counted from now", func(t *testing.T) {
 		server := apiServer(t, objects)
 		out, errOut, code := run(t, "explain", "job/train", "-n", "team-a", "--server", server.URL)
-		if !strings.Contains(out, "Job team-a/train is PENDING in ClusterQueue cluster-queue (LocalQueue lq, waiting 14m)") || code != 0 {
+		if !strings.Contains(out, "Job team-a/train is PENDING in ClusterQueue cluster-queue (LocalQueue lq, position 1, waiting 14m)") || code != 0 {
 			t.Errorf("exit %d, stderr %q, got:\n%s", code, errOut, out)
 		}
 	})

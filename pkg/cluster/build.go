@@ -62,6 +62,8 @@ type InputOptions struct {
 	Namespace string
 	// Live marks a snapshot read from an API server.
 	Live bool
+	// Part tells that the input holds single objects, and tells nothing of others of their kinds.
+	Part bool
 	// Within is the only namespace the input tells of; empty means all.
 	Within string
 }

@@ -26,6 +26,8 @@ type Kind struct {
 	Versions []string
 	// Live tells that the kind is listed from a live cluster; the others are files or found by name.
 	Live bool
+	// MetadataOnly tells that nobody looks at more than the metadata of objects of a live cluster.
+	MetadataOnly bool
 
 	decode map[string]decodeFunc
 	// keep drops objects of the kind nobody looks at, to save memory; nil keeps all.
@@ -60,6 +62,8 @@ func crdKind[T any, P object[T]](gk schema.GroupKind, resource string, namespace
 
 func (k Kind) onlyFiles() Kind { k.Live = false; return k }
 
+func (k Kind) onlyMetadata() Kind { k.MetadataOnly = true; return k }
+
 func (k Kind) keeping(f func(decoded) bool) Kind { k.keep = f; return k }
 
 const (
@@ -70,13 +74,13 @@ const (
 
 // kinds is the registry of everything the program reads.
 var kinds = []Kind{
-	kindOf(Namespace, "namespaces", clusterWide, v("v1", into[corev1.Namespace])),
+	kindOf(Namespace, "namespaces", clusterWide, v("v1", into[corev1.Namespace])).onlyMetadata(),
 	kindOf(ConfigMap, "configmaps", namespaced, v("v1", into[corev1.ConfigMap])).keeping(holdsManagerConfig),
 	kindOf(Node, "nodes", clusterWide, v("v1", into[corev1.Node])),
 	kindOf(Pod, "pods", namespaced, v("v1", into[corev1.Pod])),
 	kindOf(LimitRange, "limitranges", namespaced, v("v1", into[corev1.LimitRange])),
 	kindOf(Deployment, "deployments", namespaced, v("v1", into[appsv1.Deployment])),
-	kindOf(ReplicaSet, "replicasets", namespaced, v("v1", into[appsv1.ReplicaSet])),
+	kindOf(ReplicaSet, "replicasets", namespaced, v("v1", into[appsv1.ReplicaSet])).onlyMetadata(),
 	kindOf(StatefulSet, "statefulsets", namespaced, v("v1", into[appsv1.StatefulSet])),
 	kindOf(Job, "jobs", namespaced, v("v1", into[batchv1.Job])),
 	kindOf(RuntimeClass, "runtimeclasses", clusterWide, v("v1", into[nodev1.RuntimeClass])),

@@ -88,7 +88,7 @@ var namedOnes = []schema.GroupKind{Namespace, PriorityClass, RuntimeClass}
 // and says nothing of those the cluster has.
 func (s *sink) hold(k *Kind, whole bool) {
 	switch {
-	case s.opts.Laid && !s.opts.Whole:
+	case s.opts.Laid && !s.opts.Whole, s.opts.Part:
 	case s.opts.Within != "" && k.Namespaced:
 		s.holdIn(k, s.opts.Within)
 	case s.scope.Namespace != "" && !s.mixed:

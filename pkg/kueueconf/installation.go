@@ -58,6 +58,20 @@ func findManager(snap *cluster.Snapshot) (m *manager, others []*cluster.Object) 
 	return &found[0], others
 }
 
+// ManagerConfigMaps tells whether a Deployment is that of Kueue's manager, and which ConfigMaps its pods mount: one
+// of them holds the configuration.
+func ManagerConfigMaps(d *appsv1.Deployment) (names []string, isManager bool) {
+	if managerContainer(d) == nil {
+		return nil, false
+	}
+	for _, v := range d.Spec.Template.Spec.Volumes {
+		if v.ConfigMap != nil {
+			names = append(names, v.ConfigMap.Name)
+		}
+	}
+	return names, true
+}
+
 func laidFirst(a, b *cluster.Object) int {
 	switch {
 	case a.Laid == b.Laid:

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
+	"sync/atomic"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,6 +25,10 @@ type LiveKind struct {
 	// Versions are those that can be used, the preferred one first.
 	Versions   []string
 	Namespaced bool
+	// Name asks for one object instead of a list. That there is none of this name is no finding.
+	Name string
+	// MetadataOnly asks for the metadata of the objects, where nobody looks at the rest.
+	MetadataOnly bool
 }
 
 // LiveOptions say what to read from a live cluster.
@@ -34,16 +40,30 @@ type LiveOptions struct {
 	Namespace string
 	// Cluster is the name put into origins; empty: the current context, else the server.
 	Cluster string
+	// LabelSelector restricts lists; such a list does not tell what else there is.
+	LabelSelector string
 	// FirstSeq is the Seq of the first document.
 	FirstSeq int
+	// Progress counts what has been read; nil: nobody wants to know.
+	Progress *Progress
 }
+
+// Progress tells how far a reading is. It may be asked while the reading goes on.
+type Progress struct{ kinds, read, objects atomic.Int64 }
+
+// Kinds tells how many of the kinds asked for have been read.
+func (p *Progress) Kinds() (read, asked int64) { return p.read.Load(), p.kinds.Load() }
+
+// Objects counts the objects read so far.
+func (p *Progress) Objects() int64 { return p.objects.Load() }
 
 // parallelLists bounds the list calls under way at once.
 const parallelLists = 4
 
 // ReadLive lists kinds from a live cluster. A kind that is forbidden or not served ([NotServed]) goes to
 // Sink.Missing, and so does one whose list fails, with a [Problem] besides; of such a kind no object is
-// handed over. The error says that the server cannot be reached or does not accept the user.
+// handed over. The error says that the server cannot be reached, went away in the middle, or does not accept
+// the user: then nothing that was read is of use, since nobody can tell what is missing.
 func ReadLive(ctx context.Context, opts LiveOptions, sink Sink) error {
 	client, cluster, err := connect(opts)
 	if err != nil {
@@ -52,7 +72,14 @@ func ReadLive(ctx context.Context, opts LiveOptions, sink Sink) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 
-	l := &live{client: client, cluster: cluster, namespace: opts.Namespace, served: map[schema.GroupVersion]*discovery{}}
+	if opts.Progress == nil {
+		opts.Progress = &Progress{}
+	}
+	opts.Progress.kinds.Add(int64(len(opts.Kinds)))
+	l := &live{
+		client: client, cluster: cluster, namespace: opts.Namespace, selector: opts.LabelSelector,
+		progress: opts.Progress, served: map[schema.GroupVersion]*discovery{},
+	}
 	results := make([]chan listing, len(opts.Kinds))
 	slots := make(chan struct{}, parallelLists)
 	for i, kind := range opts.Kinds {
@@ -61,6 +88,7 @@ func ReadLive(ctx context.Context, opts LiveOptions, sink Sink) error {
 			slots <- struct{}{}
 			defer func() { <-slots }()
 			res := l.read(ctx, kind)
+			opts.Progress.read.Add(1)
 			if res.fatal != nil {
 				stop(res.fatal)
 			}
@@ -116,9 +144,11 @@ func clusterName(opts LiveOptions, config *rest.Config) string {
 type listing struct {
 	docs       []Document
 	apiVersion string
-	missing    string
-	problems   []Problem
-	fatal      error
+	// part tells that other objects of the kind were not asked for.
+	part     bool
+	missing  string
+	problems []Problem
+	fatal    error
 }
 
 // deliver hands the outcome to the sink and returns the next Seq.
@@ -135,7 +165,7 @@ func (l *listing) deliver(kind LiveKind, seq int, sink Sink) int {
 		seq++
 		sink.Document(d)
 	}
-	if len(l.problems) == 0 {
+	if len(l.problems) == 0 && !l.part {
 		sink.Listed(l.apiVersion, kind.Kind)
 	}
 	return seq
@@ -154,6 +184,9 @@ func unreachable(err error) error {
 	return fmt.Errorf("cannot read from the API server%s: %w", server, err)
 }
 
+// unavailable are the codes of a server that is overloaded, starts or stops. The client has asked again by then.
+var unavailable = []int32{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusGatewayTimeout}
+
 // failed sorts an error of the server: what is forbidden is missing, what cannot be reached ends the reading.
 func failed(request string, err error) listing {
 	var status apierrors.APIStatus
@@ -166,6 +199,8 @@ func failed(request string, err error) listing {
 		return listing{missing: "forbidden: " + status.Status().Message}
 	case status.Status().Code == http.StatusNotFound:
 		return listing{missing: NotServed}
+	case slices.Contains(unavailable, status.Status().Code):
+		return listing{fatal: fmt.Errorf("the API server cannot answer now: %w", err)}
 	}
 	reason := "the list failed: " + err.Error()
 	return listing{missing: reason, problems: []Problem{{Where: request, Reason: reason}}}

@@ -23,6 +23,8 @@ type live struct {
 	client    rest.Interface
 	cluster   string
 	namespace string
+	selector  string
+	progress  *Progress
 
 	mu     sync.Mutex
 	served map[schema.GroupVersion]*discovery
@@ -91,11 +93,16 @@ func (l *live) list(ctx context.Context, gv schema.GroupVersion, kind LiveKind) 
 		path += "/namespaces/" + l.namespace
 	}
 	path += "/" + kind.Resource
+	if kind.Name != "" {
+		return l.one(ctx, path+"/"+kind.Name, gv, kind)
+	}
 	var err error
 	for range 2 {
-		c := &collector{apiVersion: gv.String(), kind: kind.Kind, request: "GET " + path, cluster: l.cluster}
+		c := l.collector("GET "+path, gv, kind)
 		if err = l.pages(ctx, path, c); err == nil {
-			return c.listing()
+			out := c.listing()
+			out.part = l.selector != ""
+			return out
 		}
 		if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
 			break
@@ -104,9 +111,36 @@ func (l *live) list(ctx context.Context, gv schema.GroupVersion, kind LiveKind) 
 	return failed("GET "+path, err)
 }
 
+func (l *live) collector(request string, gv schema.GroupVersion, kind LiveKind) *collector {
+	return &collector{apiVersion: gv.String(), kind: kind.Kind, request: request, cluster: l.cluster,
+		single: kind.Name != "", metadataOnly: kind.MetadataOnly, progress: l.progress}
+}
+
+// one reads a single object, which may be absent.
+func (l *live) one(ctx context.Context, path string, gv schema.GroupVersion, kind LiveKind) listing {
+	c := l.collector("GET "+path, gv, kind)
+	body, err := c.accepting(l.client.Get().AbsPath(path), "").Stream(ctx)
+	if apierrors.IsNotFound(err) {
+		return listing{part: true}
+	}
+	if err == nil {
+		_, err = c.page(ctx, body)
+		body.Close()
+	}
+	if err != nil {
+		return failed(c.request, err)
+	}
+	out := c.listing()
+	out.part = true
+	return out
+}
+
 func (l *live) pages(ctx context.Context, path string, c *collector) error {
 	for token := ""; ; {
-		request := l.client.Get().AbsPath(path).Param("limit", strconv.Itoa(pageSize))
+		request := c.accepting(l.client.Get().AbsPath(path), "List").Param("limit", strconv.Itoa(pageSize))
+		if l.selector != "" {
+			request = request.Param("labelSelector", l.selector)
+		}
 		if token != "" {
 			request = request.Param("continue", token)
 		}
@@ -130,8 +164,22 @@ func (l *live) pages(ctx context.Context, path string, c *collector) error {
 type collector struct {
 	apiVersion, kind string
 	request, cluster string
-	docs             []Document
-	problems         []Problem
+	// single asks for one object, metadataOnly for no more than its metadata.
+	single, metadataOnly bool
+	progress             *Progress
+	docs                 []Document
+	problems             []Problem
+}
+
+// metadataKind is the kind under which the server gives the metadata of any object.
+const metadataKind = "PartialObjectMetadata"
+
+// accepting asks for metadata only, where that is enough; a server that can't do it gives whole objects.
+func (c *collector) accepting(request *rest.Request, suffix string) *rest.Request {
+	if !c.metadataOnly {
+		return request
+	}
+	return request.SetHeader("Accept", "application/json;as="+metadataKind+suffix+";g=meta.k8s.io;v=v1", "application/json")
 }
 
 // page reads one page and returns the token of the next one.
@@ -144,10 +192,15 @@ func (c *collector) page(ctx context.Context, body io.Reader) (next string, err 
 		next = env.meta.Continue
 	}
 	r.read()
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return "", context.Cause(ctx)
-	}
-	if lists != 1 && len(c.problems) == 0 {
+	case r.w.err != nil:
+		return "", fmt.Errorf("the answer to %s broke off: %w", c.request, r.w.err)
+	case c.single && len(c.docs) == 1, len(c.problems) > 0:
+	case c.single:
+		c.Problem(Problem{Reason: "the answer is not an object"})
+	case lists != 1:
 		c.Problem(Problem{Reason: "the answer is not a list"})
 	}
 	return next, nil
@@ -165,7 +218,30 @@ func (c *collector) listing() listing {
 func (c *collector) Want(string, string) bool { return true }
 
 // Document implements Sink.
-func (c *collector) Document(d Document) { c.docs = append(c.docs, d) }
+func (c *collector) Document(d Document) {
+	if d.Kind == metadataKind {
+		d = c.named(d)
+	}
+	c.progress.objects.Add(1)
+	c.docs = append(c.docs, d)
+}
+
+// named gives metadata the type of the object it is of.
+func (c *collector) named(d Document) Document {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(d.JSON, &fields); err != nil {
+		return d
+	}
+	for key, value := range map[string]string{"apiVersion": c.apiVersion, "kind": c.kind} {
+		fields[key] = json.RawMessage(strconv.Quote(value))
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return d
+	}
+	d.APIVersion, d.Kind, d.JSON = c.apiVersion, c.kind, text
+	return d
+}
 
 // Listed implements Sink.
 func (c *collector) Listed(string, string) {}
