@@ -2,8 +2,10 @@ package cli
 
 import (
 	"context"
+	"errors"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
@@ -26,6 +28,9 @@ Exit codes: 0 done; 2 a usage error, or a part of the input that could not be re
 const explainExample = `  # Why does this job wait?
   kubectl gpu-quota explain job/train -n team-a
 
+  # Wait until it is admitted, and say each time what has changed
+  kubectl gpu-quota explain job/train -n team-a --watch
+
   # From an export, with every step and the fields it rests on
   kubectl gpu-quota explain workload/job-train-5f3c2 --from export.yaml -o wide
 
@@ -37,6 +42,7 @@ const explainExample = `  # Why does this job wait?
 
 func newExplain(env Env) *cobra.Command {
 	f := &flags{}
+	watch := false
 	cmd := &cobra.Command{
 		Use:               "explain [TYPE/NAME ... | TYPE [NAME ...]] [flags]",
 		Short:             "Say where a workload stands and why",
@@ -48,23 +54,45 @@ func newExplain(env Env) *cobra.Command {
 			if err != nil {
 				return usageError{err, cmd.CommandPath()}
 			}
-			return runExplain(cmd.Context(), env, o)
+			if !watch {
+				return runExplain(cmd.Context(), env, o)
+			}
+			if !o.live || len(o.filenames) > 0 {
+				return usageError{errors.New("--watch follows a live cluster; it does not go with --from or -f"), cmd.CommandPath()}
+			}
+			return watchExplain(cmd.Context(), env, o)
 		},
 	}
 	f.register(cmd)
+	selection := pflag.NewFlagSet(selectionGroup, pflag.ContinueOnError)
+	selection.BoolVarP(&watch, "watch", "w", false, "explain again whenever Kueue has changed a workload, until all are admitted")
+	addGroups(cmd, group{selectionGroup, selection})
 	return cmd
 }
 
 func runExplain(ctx context.Context, env Env, o *options) error {
+	s, items, err := explainAll(ctx, env, o)
+	if err != nil {
+		return err
+	}
+	return s.finish(env, o, s.document(items))
+}
+
+// explainAll reads the input and explains the workloads asked for.
+func explainAll(ctx context.Context, env Env, o *options) (*scene, []*explain.Explanation, error) {
 	o.everywhere = true
 	s, err := load(ctx, env, o)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	explainer := explain.New(s.snap, s.conf, admission.New(s.engine, s.allCharges()))
 	items := make([]*explain.Explanation, 0, len(s.charges))
 	for _, c := range s.charges {
 		items = append(items, explainer.Explain(c))
 	}
-	return s.finish(env, o, report.NewExplanations(s.conf, items))
+	return s, items, nil
+}
+
+func (s *scene) document(items []*explain.Explanation) report.Document {
+	return report.NewExplanations(s.conf, items)
 }

@@ -26,13 +26,9 @@ func readLive(ctx context.Context, env Env, o *options, b inlet) error {
 		o.laidNamespace, o.filesAlone = o.namespace, true
 		return nil
 	}
-	namespace, _, err := o.config.ToRawKubeConfigLoader().Namespace()
+	err := o.setNamespace()
 	if err != nil {
-		return fmt.Errorf("kubeconfig: %w", err)
-	}
-	o.laidNamespace = namespace
-	if !o.allNamespaces {
-		o.namespace = namespace
+		return err
 	}
 	l := newLiveReader(o, b)
 	stop := showProgress(env, l.progress)
@@ -42,6 +38,19 @@ func readLive(ctx context.Context, env Env, o *options, b inlet) error {
 		return fmt.Errorf("%w; to take files for the whole cluster, name them with --from", err)
 	}
 	return err
+}
+
+// setNamespace takes the namespace of the flags or the kubeconfig, unless all are asked for.
+func (o *options) setNamespace() error {
+	namespace, _, err := o.config.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return fmt.Errorf("kubeconfig: %w", err)
+	}
+	o.laidNamespace = namespace
+	if !o.allNamespaces {
+		o.namespace = namespace
+	}
+	return nil
 }
 
 // liveReader reads one cluster in several steps.

@@ -27,6 +27,18 @@ import (
 // apiServer serves the objects of some YAML documents, and refuses the paths in forbidden.
 func apiServer(t *testing.T, documents string, forbidden ...string) *httptest.Server {
 	t.Helper()
+	return serve(t, apiHandler(t, documents, forbidden...))
+}
+
+func serve(t *testing.T, handler http.Handler) *httptest.Server {
+	t.Helper()
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return server
+}
+
+func apiHandler(t *testing.T, documents string, forbidden ...string) http.Handler {
+	t.Helper()
 	objects := map[string][]map[string]any{} // by API version and resource
 	served := map[string]*metav1.APIResourceList{}
 	lists := map[string]metav1.TypeMeta{}
@@ -60,7 +72,7 @@ func apiServer(t *testing.T, documents string, forbidden ...string) *httptest.Se
 			}
 		}
 	}
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		path, namespace, name := splitPath(r.URL.Path, objects)
 		answer := any(served[path])
@@ -92,9 +104,7 @@ func apiServer(t *testing.T, documents string, forbidden ...string) *httptest.Se
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
 		}
-	}))
-	t.Cleanup(server.Close)
-	return server
+	})
 }
 
 // splitPath takes the path of a list, or of one object, apart.
@@ -207,5 +217,12 @@ func TestANewManifestIsLaidOverTheCluster(t *testing.T) {
 	out, errOut, code := run(t, "charge", "job/new", "-n", "team-a", "-f", manifest, "--server", server.URL, "-o", "jsonpath={.items[0].owner.namespace} {.items[0].total}")
 	if want := `team-a {"cpu":"250m","whole-gpus":"2"}`; out != want || code != 0 {
 		t.Errorf("got %q (exit %d, stderr %q), want %q", out, code, errOut, want)
+	}
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -135,11 +135,7 @@ func (f *flags) toOptions(env Env, args []string) (*options, error) {
 		return nil, err
 	}
 	o.live = len(f.from) == 0
-	terminal := env.terminal(f.color)
-	if o.live {
-		terminal.Now = env.Now()
-	}
-	if o.printer, err = report.New(report.Options{Format: f.output, Terminal: terminal}); err != nil {
+	if o.printer, err = o.newPrinter(env); err != nil {
 		return nil, err
 	}
 	return o, nil
@@ -161,6 +157,15 @@ func (o *options) parseSupposed() error {
 		o.gone = append(o.gone, ref)
 	}
 	return nil
+}
+
+// newPrinter makes the printer for a result of this moment.
+func (o *options) newPrinter(env Env) (report.Printer, error) {
+	terminal := env.terminal(o.color)
+	if o.live {
+		terminal.Now = env.Now()
+	}
+	return report.New(report.Options{Format: o.output, Terminal: terminal})
 }
 
 func (f *flags) checkInputs() error {

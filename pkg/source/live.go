@@ -179,7 +179,9 @@ func unreachable(err error) error {
 		if u, parsed := url.Parse(request.URL); parsed == nil {
 			server = " " + u.Scheme + "://" + u.Host
 		}
-		err = request.Err
+		if err = request.Err; request.Timeout() {
+			err = fmt.Errorf("no answer in time (see --request-timeout): %w", err)
+		}
 	}
 	return fmt.Errorf("cannot read from the API server%s: %w", server, err)
 }

@@ -68,6 +68,13 @@ var (
 	wl   = LiveKind{Group: "kueue.x-k8s.io", Resource: "workloads", Kind: "Workload", Versions: []string{"v1beta2", "v1beta1"}, Namespaced: true}
 )
 
+var nodeMetadata = LiveKind{Resource: "nodes", Kind: "Node", Versions: []string{"v1"}, MetadataOnly: true}
+
+func named(kind LiveKind, name string) LiveKind {
+	kind.Name = name
+	return kind
+}
+
 func readLive(t *testing.T, s *apiServer, namespace string, kinds ...LiveKind) (*recorder, error) {
 	t.Helper()
 	s.asked = map[string]int{}
@@ -170,6 +177,19 @@ missing Node.: the list could not be read: the answer is not a list
 problem GET /api/v1/pods: the list failed: etcd is gone
 missing Pod.: the list failed: etcd is gone
 `,
+	}, {
+		name:    "metadata only: the objects get the type they are of",
+		answers: map[string][]string{"/api/v1": {core}, "/api/v1/nodes": {`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{},"items":[{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"n"}}]}`}},
+		kinds:   []LiveKind{nodeMetadata},
+		want: `
+prod v1/Node {"apiVersion":"v1","kind":"Node","metadata":{"name":"n"}}
+listed v1/Node
+`,
+	}, {
+		name:    "one object by name, and one that is not there",
+		answers: map[string][]string{"/api/v1": {core}, "/api/v1/namespaces/team-a/pods/a": {`{"kind":"Pod","apiVersion":"v1","metadata":{"name":"a"}}`}},
+		kinds:   []LiveKind{named(pods, "a"), named(node, "gone")}, namespace: "team-a",
+		want: "prod v1/Pod {\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\"}}\n",
 	}}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -213,5 +233,20 @@ func TestLiveRefused(t *testing.T) {
 	err = ReadLive(context.Background(), LiveOptions{Getter: flags, Kinds: []LiveKind{pods}}, &recorder{})
 	if err == nil || !strings.Contains(err.Error(), "cannot read from the API server") {
 		t.Errorf("error %v, want that the server cannot be reached", err)
+	}
+}
+
+func TestLiveProgress(t *testing.T) {
+	s := &apiServer{answers: map[string][]string{"/api/v1": {resources("pods")}, "/api/v1/pods": {`{"kind":"PodList","apiVersion":"v1","items":[{"metadata":{"name":"a"}},{"metadata":{"name":"b"}}]}`}}, asked: map[string]int{}}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	flags := genericclioptions.NewConfigFlags(false)
+	flags.APIServer = &server.URL
+	p := &Progress{}
+	if err := ReadLive(context.Background(), LiveOptions{Getter: flags, Kinds: []LiveKind{pods, node}, Progress: p}, &recorder{}); err != nil {
+		t.Fatal(err)
+	}
+	if read, asked := p.Kinds(); read != 2 || asked != 2 || p.Objects() != 2 {
+		t.Errorf("%d of %d kinds, %d objects; want 2 of 2, 2", read, asked, p.Objects())
 	}
 }
