@@ -222,7 +222,28 @@ func TestANewManifestIsLaidOverTheCluster(t *testing.T) {
 
 func writeFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestWithoutKueueThereIsNoCharge(t *testing.T) {
+	api := apiHandler(t, testdata(t, "cluster.yaml"))
+	server := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/apis/kueue.x-k8s.io/") {
+			http.NotFound(w, r)
+			return
+		}
+		api.ServeHTTP(w, r)
+	}))
+	out, errOut, code := run(t, "charge", "-n", "team-a", "--server", server.URL)
+	if out != "" || code != ExitUnusable || !strings.HasPrefix(errOut, "error: Kueue is not installed in this cluster") {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, out, errOut)
+	}
+	manifest := filepath.Join(t.TempDir(), "job.yaml")
+	writeFile(t, manifest, testdata(t, "job.yaml"))
+	out, errOut, code = run(t, "charge", "job/new", "-n", "team-a", "-f", manifest, "--server", server.URL)
+	if !strings.Contains(out, "job/new") || code != 0 || !strings.HasPrefix(errOut, "warning: Kueue is not installed in this cluster") {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, out, errOut)
 	}
 }

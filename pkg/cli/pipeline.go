@@ -35,6 +35,9 @@ func needed(gk schema.GroupKind) bool {
 	return gk != cluster.ResourceClaim && gk != cluster.Topology && gk != cluster.Node
 }
 
+var errNoKueue = errors.New("Kueue is not installed in this cluster: it serves neither Workloads nor ClusterQueues; " +
+	"to see what Kueue would make of a manifest, give it with -f")
+
 // load runs the layers: source → cluster → kueueconf → workload → device → charge.
 func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	b := cluster.NewBuilder(needed)
@@ -48,6 +51,12 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	}
 	if len(snap.Problems) > 0 && snap.Objects() == 0 {
 		return nil, errUnreadable
+	}
+	if snap.Live && snap.Coverage.NotServed(cluster.Workload) && snap.Coverage.NotServed(cluster.ClusterQueue) {
+		if len(o.filenames) == 0 {
+			return nil, errNoKueue
+		}
+		fmt.Fprintln(env.ErrOut, "warning: Kueue is not installed in this cluster: the answer is for one in which it is")
 	}
 	warnForbidden(env, snap, o)
 	warnTwice(env, snap)
