@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -105,9 +106,9 @@ func (cp *ControlPlane) Resource(apiVersion, kind string) (dynamic.Namespaceable
 	return cp.client.all(schema.FromAPIVersionAndKind(apiVersion, kind))
 }
 
-// DeleteAll removes all objects of a kind, in all namespaces, and waits until they are gone. Finalizers are
-// taken away: not every controller that should do it runs here.
-func (cp *ControlPlane) DeleteAll(ctx context.Context, apiVersion, kind string) error {
+// DeleteAll removes all objects of a kind, in all namespaces, or those of some names, and waits until they are
+// gone. Finalizers are taken away: not every controller that should do it runs here.
+func (cp *ControlPlane) DeleteAll(ctx context.Context, apiVersion, kind string, names ...string) error {
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
 	all, err := cp.client.all(gvk)
 	if err != nil {
@@ -118,6 +119,9 @@ func (cp *ControlPlane) DeleteAll(ctx context.Context, apiVersion, kind string) 
 		return err
 	}
 	for _, o := range list.Items {
+		if len(names) > 0 && !slices.Contains(names, o.GetName()) {
+			continue
+		}
 		r, err := cp.client.resource(gvk, o.GetNamespace())
 		if err != nil {
 			return err

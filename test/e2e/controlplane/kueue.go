@@ -47,7 +47,7 @@ func (cp *ControlPlane) StartKueue(ctx context.Context, configuration []byte) er
 		}
 		cp.installed = true
 	}
-	if err := cp.describeManager(ctx, local); err != nil {
+	if err := cp.DescribeKueue(ctx, local); err != nil {
 		return err
 	}
 	path := filepath.Join(cp.dir, "kueue.yaml")
@@ -175,8 +175,8 @@ func (cp *ControlPlane) fitWebhooks(o *unstructured.Unstructured) error {
 	return unstructured.SetNestedSlice(o.Object, webhooks, "webhooks")
 }
 
-// describeManager makes the Deployment and the ConfigMap that say which Kueue runs and how.
-func (cp *ControlPlane) describeManager(ctx context.Context, configuration []byte) error {
+// DescribeKueue makes the Deployment and the ConfigMap that say which Kueue runs and how, whether it runs or not.
+func (cp *ControlPlane) DescribeKueue(ctx context.Context, configuration []byte) error {
 	configMap, err := syaml.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap",
 		"metadata": map[string]any{"name": "kueue-manager-config", "namespace": ManagerNamespace},

@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/test/e2e/controlplane"
+)
+
+// atMost is how much longer than `kubectl get -o json` of the same objects their explanation may take.
+const atMost = 2.0
+
+// BenchmarkFleet explains 10,000 Workloads on a fleet of 1,000 ResourceSlices, side by side with kubectl, which
+// only fetches and prints the same objects.
+func BenchmarkFleet(b *testing.B) {
+	const nodes, workloads = 112, 10_000 // nine slices a node
+	cp := aFleet(b, nodes, workloads)
+	admin := cp.Kubeconfig(controlplane.Admin)
+	mean := map[string]time.Duration{}
+	for _, c := range []struct {
+		name string
+		args []string
+	}{
+		{"kubectl-get", []string{"get", "workloads.kueue.x-k8s.io,resourceslices", "-A"}},
+		{"kubectl-get-json", []string{"get", "workloads.kueue.x-k8s.io,resourceslices", "-A", "-o", "json"}},
+		{"charge", []string{"gpu-quota", "charge", "-A"}},
+		{"explain", []string{"gpu-quota", "explain", "-A"}},
+		{"explain-json", []string{"gpu-quota", "explain", "-A", "-o", "json"}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				cmd := command(b.Context(), b.TempDir(), admin, c.args...)
+				var stderr strings.Builder
+				cmd.Stdout, cmd.Stderr = io.Discard, &stderr
+				if err := cmd.Run(); err != nil {
+					b.Fatalf("%s: %v\n%s", cmd, err, &stderr)
+				}
+			}
+			mean[c.name] = b.Elapsed() / time.Duration(b.N)
+		})
+	}
+	get := mean["kubectl-get-json"]
+	if get == 0 {
+		return // not all of it was asked for
+	}
+	for _, name := range []string{"charge", "explain", "explain-json"} {
+		ratio := float64(mean[name]) / float64(get)
+		b.Logf("%s takes %.2f times as long as kubectl get -o json", name, ratio)
+		if ratio > atMost {
+			b.Errorf("%s takes %s, more than %g times the %s of kubectl get -o json", name, mean[name], atMost, get)
+		}
+	}
+}
