@@ -25,10 +25,10 @@ PACKAGES := ./... ./testdata/demo
 # Modules of their own, for tests with heavy dependencies.
 NESTED := $(patsubst %/go.mod,%,$(wildcard release/go.mod test/*/go.mod test/*/*/go.mod))
 
-.PHONY: help build demo test bench verify lint vet staticcheck gofmt imports nested fuzz update release release-test clean
+.PHONY: help build demo test bench verify lint vet staticcheck gofmt imports nested fuzz update release release-test clean e2e e2e-build e2e-bench
 
 help: ## Say what can be made.
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the plugin into bin/.
 	@mkdir -p $(BIN)
@@ -71,6 +71,15 @@ conformance-build:
 conformance-reference:
 	cd test/conformance && $(GO) test $(CONFORMANCE_v0.19.2) ./...
 	cd test/conformance && $(GO) test $(CONFORMANCE_v0.19.0) ./reference
+
+e2e-build: ## Build the control plane for the end-to-end tests: minutes, once on a machine.
+	@cd test/e2e && $(GO) test -count=1 -timeout 30m -run '^$$' .
+
+e2e: ## Run the plugin through kubectl against a real control plane with a real Kueue.
+	@cd test/e2e && $(GO) test -count=1 -timeout 30m ./...
+
+e2e-bench: ## Explain 10,000 workloads of a real API server, side by side with kubectl get.
+	@cd test/e2e && $(GO) test -count=1 -timeout 60m -run '^$$' -bench . -benchtime 3x -v .
 
 verify: gofmt imports vet staticcheck nested ## Check form: gofmt, import direction, vet, staticcheck, nested modules.
 
