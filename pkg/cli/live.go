@@ -97,7 +97,9 @@ func (l liveReader) readKinds(ctx context.Context, kinds []source.LiveKind) erro
 	}
 	refused := &refusals{Sink: l.sink, kinds: map[schema.GroupKind]bool{}}
 	groupKind := func(k source.LiveKind) schema.GroupKind { return schema.GroupKind{Group: k.Group, Kind: k.Kind} }
-	local := func(k source.LiveKind) bool { return k.Namespaced && !slices.Contains(competing, groupKind(k)) }
+	local := func(k source.LiveKind) bool {
+		return k.Namespaced && !l.o.showsAll && !slices.Contains(competing, groupKind(k))
+	}
 	err := l.read(ctx, source.LiveOptions{Kinds: slices.DeleteFunc(slices.Clone(kinds), local)}, refused)
 	if err != nil {
 		return err

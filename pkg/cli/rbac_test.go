@@ -56,8 +56,8 @@ metadata:
 rules:
 `
 
-// rules are the RBAC rules for kinds, one for each API group. Workloads may be watched, too.
-func rules(wanted func(cluster.Kind) bool) string {
+// roleRules are the RBAC rules for kinds, one for each API group. Workloads may be watched, too.
+func roleRules(wanted func(cluster.Kind) bool) string {
 	byGroup := map[string][]string{}
 	var groups []string
 	for _, k := range cluster.Kinds() {
@@ -91,8 +91,8 @@ func quoted(group string) string {
 
 func TestTheShippedRolesAllowWhatIsReadAndNothingElse(t *testing.T) {
 	for name, want := range map[string]string{
-		"cluster-reader.yaml": readerHead + rules(func(cluster.Kind) bool { return true }) + configRole,
-		"namespace-reader.yaml": tenantHead + rules(func(k cluster.Kind) bool { return k.Namespaced }) +
+		"cluster-reader.yaml": readerHead + roleRules(func(cluster.Kind) bool { return true }) + configRole,
+		"namespace-reader.yaml": tenantHead + roleRules(func(k cluster.Kind) bool { return k.Namespaced }) +
 			"- apiGroups: [\"\"]\n  resources: [namespaces] # its own, for the labels that ClusterQueues select by\n  verbs: [get]\n",
 	} {
 		path := filepath.Join("..", "..", "plugins", "rbac", name)
