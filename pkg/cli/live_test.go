@@ -237,13 +237,13 @@ func TestWithoutKueueThereIsNoCharge(t *testing.T) {
 		api.ServeHTTP(w, r)
 	}))
 	out, errOut, code := run(t, "charge", "-n", "team-a", "--server", server.URL)
-	if out != "" || code != ExitUnusable || !strings.HasPrefix(errOut, "error: Kueue is not installed in this cluster") {
+	if out != "" || code != ExitUnusable || !strings.HasPrefix(errOut, "error: there is no Kueue in this cluster") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, out, errOut)
 	}
 	manifest := filepath.Join(t.TempDir(), "job.yaml")
 	writeFile(t, manifest, testdata(t, "job.yaml"))
 	out, errOut, code = run(t, "charge", "job/new", "-n", "team-a", "-f", manifest, "--server", server.URL)
-	if !strings.Contains(out, "job/new") || code != 0 || !strings.HasPrefix(errOut, "warning: Kueue is not installed in this cluster") {
+	if !strings.Contains(out, "job/new") || code != 0 || !strings.HasPrefix(errOut, "warning: there is no Kueue in this cluster") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, out, errOut)
 	}
 }

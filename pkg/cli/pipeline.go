@@ -35,7 +35,7 @@ func needed(gk schema.GroupKind) bool {
 	return gk != cluster.ResourceClaim && gk != cluster.Topology && gk != cluster.Node
 }
 
-var errNoKueue = errors.New("Kueue is not installed in this cluster: it serves neither Workloads nor ClusterQueues; " +
+var errNoKueue = errors.New("there is no Kueue in this cluster: it serves neither Workloads nor ClusterQueues; " +
 	"to see what Kueue would make of a manifest, give it with -f")
 
 // load runs the layers: source → cluster → kueueconf → workload → device → charge.
@@ -56,7 +56,7 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 		if len(o.filenames) == 0 {
 			return nil, errNoKueue
 		}
-		fmt.Fprintln(env.ErrOut, "warning: Kueue is not installed in this cluster: the answer is for one in which it is")
+		fmt.Fprintln(env.ErrOut, "warning: there is no Kueue in this cluster: the answer is for one in which it is")
 	}
 	warnForbidden(env, snap, o)
 	warnTwice(env, snap)

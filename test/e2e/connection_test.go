@@ -78,7 +78,7 @@ func TestPoorClusters(t *testing.T) {
 	t.Run("no Kueue", func(t *testing.T) {
 		for _, args := range [][]string{{"charge", "-A"}, {"explain", "job/plain", "-n", "team"}} {
 			r := kubectl(t, admin, append([]string{"gpu-quota"}, args...)...)
-			if r.code != 2 || r.stdout != "" || !strings.HasPrefix(r.stderr, "error: Kueue is not installed in this cluster") {
+			if r.code != 2 || r.stdout != "" || !strings.HasPrefix(r.stderr, "error: there is no Kueue in this cluster") {
 				t.Errorf("%q: exit %d, stdout %q, stderr %q", args, r.code, r.stdout, r.stderr)
 			}
 		}

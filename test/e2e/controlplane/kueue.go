@@ -66,7 +66,7 @@ func (cp *ControlPlane) StartKueue(ctx context.Context, configuration []byte) er
 func (cp *ControlPlane) localConfiguration(configuration []byte) ([]byte, error) {
 	var c map[string]any
 	if err := syaml.Unmarshal(configuration, &c); err != nil {
-		return nil, fmt.Errorf("Kueue's Configuration: %w", err)
+		return nil, fmt.Errorf("the Configuration of Kueue: %w", err)
 	}
 	c["namespace"] = ManagerNamespace
 	c["health"] = map[string]any{"healthProbeBindAddress": fmt.Sprintf("127.0.0.1:%d", cp.ports.health)}
