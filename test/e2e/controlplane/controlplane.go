@@ -190,8 +190,8 @@ func (cp *ControlPlane) StartAPIServer(ctx context.Context) error {
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-cluster-ip-range=10.0.0.0/24",
 		"--authorization-mode=RBAC", "--token-auth-file="+file("tokens.csv"),
 		"--audit-policy-file="+file("audit.yaml"), "--audit-log-path="+cp.auditLog(), "--audit-log-mode=blocking",
-		// Nobody makes the service account of a namespace here, so pods can't be asked to have one.
-		"--disable-admission-plugins=ServiceAccount",
+		// Nobody makes the service account of a namespace here, or looks after the taints of nodes.
+		"--disable-admission-plugins=ServiceAccount,TaintNodesByCondition",
 		"--feature-gates="+featureGates, "--runtime-config="+cp.opts.RuntimeConfig)
 	if err != nil {
 		return err
