@@ -14,13 +14,16 @@ import (
 // With a job controller, the claim controller and the scheduler at work, an admitted job has a pod, the pod a claim
 // made from the template, and the claim a device of the node. None of it changes what the job is charged.
 func TestRunningJobs(t *testing.T) {
+	cp := ownControlPlane(t, controlplane.Options{})
+	if err := cp.StartControllers(short(t)); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"claim-template", "extended-resource"} {
 		t.Run(name, func(t *testing.T) {
-			cp := sharedControlPlane(t, read(t, walkthrough(name, "kueue.yaml")))
-			t.Cleanup(func() { clear(t, cp) })
-			if err := cp.StartControllers(short(t)); err != nil {
+			if err := cp.StartKueue(short(t), []byte(read(t, walkthrough(name, "kueue.yaml")))); err != nil {
 				t.Fatal(err)
 			}
+			t.Cleanup(func() { clear(t, cp) })
 			apply(t, cp, read(t, fixture("running/node.yaml"), walkthrough(name, "cluster.yaml")))
 			awaitQueues(t, cp)
 			apply(t, cp, read(t, walkthrough(name, "job.yaml")))
