@@ -153,7 +153,12 @@ func TestATenantGetsAPartialAnswer(t *testing.T) {
 			if want := "Admitted Unknown 1"; r.stdout != want || r.code != 0 {
 				t.Errorf("exit %d, stdout %q, want %q", r.code, r.stdout, want)
 			}
-			kinds, _ := strings.CutPrefix(strings.TrimSpace(r.stderr), "warning: could not read (forbidden): ")
+			const outside = "warning: could not read (forbidden outside namespace team): LimitRange, LocalQueue.kueue.x-k8s.io, ResourceClaimTemplate.resource.k8s.io, Workload.kueue.x-k8s.io"
+			first, second, _ := strings.Cut(strings.TrimSpace(r.stderr), "\n")
+			if second != outside {
+				t.Errorf("of other namespaces stderr says %q, want %q", second, outside)
+			}
+			kinds, _ := strings.CutPrefix(first, "warning: could not read (forbidden): ")
 			wantUnread := []string{
 				"AdmissionCheck.kueue.x-k8s.io", "ClusterQueue.kueue.x-k8s.io", "Cohort.kueue.x-k8s.io", "ConfigMap", "DeviceClass.resource.k8s.io",
 				"PriorityClass.scheduling.k8s.io", "ResourceFlavor.kueue.x-k8s.io", "ResourceSlice.resource.k8s.io", "RuntimeClass.node.k8s.io",

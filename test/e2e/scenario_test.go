@@ -49,6 +49,15 @@ type want struct {
 	unpublished bool
 }
 
+// foreseen is the state predicted for the next attempt. What no quota can help is called inadmissible, though Kueue
+// says of some of it that it is pending.
+func (w want) foreseen() string {
+	if w.problem != "" {
+		return "Inadmissible"
+	}
+	return w.state
+}
+
 // scenario is a cluster and what is submitted to it, step by step.
 type scenario struct {
 	name string
@@ -121,9 +130,9 @@ func explainJob(t testing.TB, cp *controlplane.ControlPlane, namespace, name str
 func checkForeseen(t *testing.T, before explanation, want want, w *kueue.Workload) {
 	t.Helper()
 	checkCharge(t, "before submission", before.Charge, want)
-	state := want.predicted
-	if state == "" {
-		state = want.state
+	state := want.foreseen()
+	if want.predicted != "" {
+		state = want.predicted
 	}
 	checkPredicted(t, "before submission", before.Predicted, state, w)
 }
@@ -146,7 +155,7 @@ func checkExplained(t *testing.T, cp *controlplane.ControlPlane, name string, wa
 	if len(e.Inconsistencies) > 0 {
 		t.Errorf("inconsistencies in a consistent cluster: %q", e.Inconsistencies)
 	}
-	checkPredicted(t, "afterwards", e.Predicted, want.state, w)
+	checkPredicted(t, "afterwards", e.Predicted, want.foreseen(), w)
 	if e.Agrees != nil && !*e.Agrees {
 		t.Error("prediction and report are said to disagree")
 	}
