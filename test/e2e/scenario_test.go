@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -365,27 +364,6 @@ func awaitQueues(t testing.TB, cp *controlplane.ControlPlane) {
 	})
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// cleared are the kinds that scenarios make, those that hold others up first.
-var cleared = []struct{ apiVersion, kind string }{
-	{batchv1.SchemeGroupVersion.String(), "Job"}, {kueueAPI, "Workload"}, {"v1", "Pod"},
-	{kueueAPI, "LocalQueue"}, {kueueAPI, "ClusterQueue"}, {kueueAPI, "Cohort"}, {kueueAPI, "ResourceFlavor"},
-	{"resource.k8s.io/v1", "ResourceClaim"}, {"resource.k8s.io/v1", "ResourceClaimTemplate"},
-	{"resource.k8s.io/v1", "ResourceSlice"}, {"resource.k8s.io/v1", "DeviceClass"},
-	{kueueAPI, "WorkloadPriorityClass"}, {"v1", "Node"},
-}
-
-// clear removes what a scenario has made, and waits until it is gone.
-func clear(t testing.TB, cp *controlplane.ControlPlane) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), soon)
-	defer cancel()
-	for _, k := range cleared {
-		if err := cp.DeleteAll(ctx, k.apiVersion, k.kind); err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 

@@ -89,7 +89,7 @@ func run(t *testing.T, where, command string) string {
 
 func TestTargetsNamedExist(t *testing.T) {
 	makefile := read(t, filepath.Join(program.Root(t), "Makefile"))
-	named := regexp.MustCompile("(?m)(?:`|^    |^\\$ )make ([a-z]+)")
+	named := regexp.MustCompile("(?m)(?:`|^    |^\\$ )make ([a-z0-9-]+)")
 	for _, path := range documents(t) {
 		for _, match := range named.FindAllStringSubmatch(read(t, path), -1) {
 			if !strings.Contains(makefile, "\n"+match[1]+":") {
