@@ -74,11 +74,11 @@ func (r *run) arrive(it *item) {
 	r.now = it.created
 }
 
-// counted tells that what a queue's status counts has changed. The controller of Cohort objects wakes up on that, and
-// has everything parked in the tree tried again.
+// counted tells that what a queue's status counts has changed. The controller of Cohort objects wakes up on that for
+// every Cohort above the queue but the root, and has everything parked in the tree tried again.
 func (r *run) counted(q *queue) {
 	for a := range q.node.Ancestors() {
-		if !a.Implicit {
+		if !a.Implicit && a.Parent() != nil {
 			r.retries[q.node.Root()] = true
 		}
 	}
