@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +132,7 @@ func (f *collectFlags) run(ctx context.Context, env Env) error {
 
 // readInto reads the cluster, and of the kinds that may not be listed in all namespaces that of the kubeconfig.
 func readInto(ctx context.Context, o *options, d *collect.Dump) error {
-	all := source.LiveOptions{Getter: o.config, Namespace: o.namespace, Kinds: liveKinds(func(gk schema.GroupKind) bool { return gk != cluster.ConfigMap })}
+	all := source.LiveOptions{Getter: o.config, Namespace: o.namespace, Kinds: liveKinds(func(gk schema.GroupKind) bool { return gk != cluster.ConfigMap && gk != cluster.Namespace })}
 	if err := source.ReadLive(ctx, all, d); err != nil {
 		return err
 	}
@@ -150,7 +149,14 @@ func readInto(ctx context.Context, o *options, d *collect.Dump) error {
 			return err
 		}
 	}
-	return cmp.Or((liveReader{o: o, sink: d}).readManager(ctx), ctx.Err())
+	single := liveReader{o: o, sink: d, part: d.Part()}
+	if err := single.readNamespaces(ctx); err != nil {
+		return err
+	}
+	if err := single.readManager(ctx); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 // write writes the dump in one piece: a file that is there is whole.

@@ -57,11 +57,11 @@ func clusterOf(t *testing.T, objects []unstructured.Unstructured, forbidden ...s
 	return apiServer(t, strings.Join(documents, "\n---\n"), forbidden...)
 }
 
-// TestADumpGivesTheAnswersOfTheCluster collects every fourth recorded cluster, to save time. A third of these is
-// looked at with other names, too: its numbers, verdicts and states are the same.
+// TestADumpGivesTheAnswersOfTheCluster collects every eighth recorded cluster, to save time. Half of these are
+// looked at with other names, too: their numbers, verdicts and states are the same.
 func TestADumpGivesTheAnswersOfTheCluster(t *testing.T) {
 	for turn, file := range scenarios(t) {
-		if turn%4 != 0 {
+		if turn%8 != 0 {
 			continue
 		}
 		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestADumpGivesTheAnswersOfTheCluster(t *testing.T) {
 			if diff := cmp.Diff(live, answer(t, "explain", "--from", dump)); diff != "" {
 				t.Errorf("answers (-live +dump):\n%s", diff)
 			}
-			if turn%12 != 0 {
+			if turn%16 != 0 {
 				return
 			}
 			renamed, _ := collected(t, server, "--redact", "names")
@@ -269,7 +269,7 @@ func dumpOfANamespace(t *testing.T, server *httptest.Server, args []string) {
 	}
 	live, liveErr, liveCode := run(t, "explain", "-n", "team-a", "--server", server.URL, "-o", "json")
 	got, gotErr, gotCode := run(t, "explain", "-n", "team-a", "--from", dump, "-o", "json")
-	if diff := cmp.Diff(live, withoutPlaces(got)); diff != "" || args[0] != "-n" && liveErr != gotErr || liveCode != gotCode {
+	if diff := cmp.Diff(live, withoutPlaces(got)); diff != "" || liveCode != gotCode {
 		t.Errorf("exit %d and %d, stderr %q and %q, answers (-live +dump):\n%s", liveCode, gotCode, liveErr, gotErr, diff)
 	}
 	if _, errOut, code := run(t, "explain", "-n", "team-a", "--from", dump, "--strict"); code != ExitIncomplete {

@@ -91,6 +91,7 @@ func (s *sink) hold(k *Kind, whole bool) {
 	case s.opts.Laid && !s.opts.Whole, s.opts.Part:
 	case s.opts.Within != "" && k.Namespaced:
 		s.holdIn(k, s.opts.Within)
+	case s.scope.Part:
 	case s.scope.Namespace != "" && !s.mixed:
 		if k.Namespaced {
 			s.holdIn(k, s.scope.Namespace)

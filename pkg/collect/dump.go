@@ -41,9 +41,9 @@ type Dump struct {
 type list struct {
 	kind                  cluster.Kind
 	apiVersion, namespace string
-	// whole tells that it holds all there are.
-	whole bool
-	items []map[string]any
+	// whole tells that it holds all there are; part, that it holds single objects, which tell nothing of others.
+	whole, part bool
+	items       []map[string]any
 }
 
 // New starts a dump.
@@ -64,7 +64,9 @@ func kindOf(apiVersion, kind string) (cluster.Kind, bool) {
 }
 
 // Document implements source.Sink: it takes an object without what may hold secrets.
-func (d *Dump) Document(doc source.Document) {
+func (d *Dump) Document(doc source.Document) { d.document(doc, false) }
+
+func (d *Dump) document(doc source.Document, part bool) {
 	k, ok := kindOf(doc.APIVersion, doc.Kind)
 	if !ok || k.GroupKind == cluster.ConfigMap && !bytes.Contains(doc.JSON, []byte(ManagerConfigKey)) {
 		return
@@ -78,23 +80,40 @@ func (d *Dump) Document(doc source.Document) {
 	}
 	strip(o)
 	namespace := ""
-	if k.Namespaced && (d.opts.Namespace != "" || d.isMissing(k.GroupKind)) {
+	if k.Namespaced && !part && (d.opts.Namespace != "" || d.isMissing(k.GroupKind)) {
 		namespace = doc.Namespace()
 	}
-	l := d.list(k, doc.APIVersion, namespace)
+	if part && d.holds(k, o) {
+		return
+	}
+	l := d.listOf(list{kind: k, apiVersion: doc.APIVersion, namespace: namespace, part: part})
 	l.items = append(l.items, o)
 }
 
-// list finds or begins a list, of all namespaces or of one.
-func (d *Dump) list(k cluster.Kind, apiVersion, namespace string) *list {
+// holds tells whether an object is in the dump already.
+func (d *Dump) holds(k cluster.Kind, o map[string]any) bool {
 	for _, l := range d.lists {
-		if l.kind.GroupKind == k.GroupKind && l.apiVersion == apiVersion && l.namespace == namespace {
+		if l.kind.GroupKind != k.GroupKind {
+			continue
+		}
+		for _, held := range l.items {
+			if text(held, "metadata", "name") == text(o, "metadata", "name") && text(held, "metadata", "namespace") == text(o, "metadata", "namespace") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// listOf finds or begins a list.
+func (d *Dump) listOf(like list) *list {
+	for _, l := range d.lists {
+		if l.kind.GroupKind == like.kind.GroupKind && l.apiVersion == like.apiVersion && l.namespace == like.namespace && l.part == like.part {
 			return l
 		}
 	}
-	l := &list{kind: k, apiVersion: apiVersion, namespace: namespace}
-	d.lists = append(d.lists, l)
-	return l
+	d.lists = append(d.lists, &like)
+	return &like
 }
 
 // Listed implements source.Sink.
@@ -108,7 +127,7 @@ func (d *Dump) listed(apiVersion, kind, namespace string) {
 		namespace = ""
 	}
 	if ok {
-		d.list(k, apiVersion, namespace).whole = true
+		d.listOf(list{kind: k, apiVersion: apiVersion, namespace: namespace}).whole = true
 	}
 }
 
@@ -127,6 +146,17 @@ func (d *Dump) Forbidden(gk schema.GroupKind) bool {
 		return m.Group == gk.Group && m.Kind == gk.Kind && strings.HasPrefix(m.Reason, "forbidden")
 	})
 }
+
+// Part takes single objects, which tell nothing of others: Kueue's manager in a namespace that is not read.
+func (d *Dump) Part() source.Sink { return single{d} }
+
+// single is a dump while single objects are read.
+type single struct{ *Dump }
+
+func (s single) Document(doc source.Document) { s.document(doc, true) }
+
+// Listed tells nothing of a list that was not asked for as a whole.
+func (s single) Listed(string, string) {}
 
 // In takes kinds that may not be listed in all namespaces from one. They stay recorded as missing.
 func (d *Dump) In(namespace string) source.Sink { return within{d, namespace} }
@@ -167,11 +197,16 @@ func (d *Dump) Unread() []string {
 // Root is the directory inside the archive.
 const Root = "gpu-quota-dump/"
 
+const partsRoot = source.PartsDirectory + "/"
+
 // path is where a list stands: in the layout of a must-gather when it is of one namespace.
 func (l *list) path() string {
 	group := l.kind.Group
 	if group == "" {
 		group = "core"
+	}
+	if l.part {
+		return partsRoot + group + "/" + l.kind.Resource + ".json"
 	}
 	if l.namespace != "" {
 		return Root + "namespaces/" + l.namespace + "/" + group + "/" + l.kind.Resource + ".json"

@@ -161,7 +161,7 @@ func TestArchives(t *testing.T) {
 		"files of Mac OS": {tarOf(t, "a.yaml", objectText("a"), "._a.yaml", "\x00\x05\x16\x07", "__MACOSX/b.yaml", "\x00"), "x/a.yaml:1\n"},
 		"a must-gather": {
 			tarOf(t, "m/version", "x", "m/img/namespaces/team-a/batch/jobs.yaml", objectText("a"), "m/img/cluster-scoped-resources/k/queues/q.yaml", objectText("b")),
-			"scope {Gathered:true Namespace:team-a}\nx/m/img/namespaces/team-a/batch/jobs.yaml:1\nscope {Gathered:true Namespace:}\nx/m/img/cluster-scoped-resources/k/queues/q.yaml:1\n",
+			"scope {Gathered:true Part:false Namespace:team-a}\nx/m/img/namespaces/team-a/batch/jobs.yaml:1\nscope {Gathered:true Part:false Namespace:}\nx/m/img/cluster-scoped-resources/k/queues/q.yaml:1\n",
 		},
 	}
 	for name, c := range cases {
@@ -348,28 +348,6 @@ type stopping struct {
 func (s *stopping) Document(d Document) { s.counter.Document(d); s.cancel() }
 func (s *stopping) BrokeOff(string)     { panic("a cancelled input is not broken") }
 func (s *stopping) Scope(Scope)         {}
-
-func TestScopes(t *testing.T) {
-	cases := map[string]Scope{
-		"/m/img/namespaces/a/batch/jobs.yaml":                      {Gathered: true, Namespace: "a"},
-		"/m/namespaces/a/kueue.x-k8s.io/workloads/w.yaml":          {Gathered: true, Namespace: "a"},
-		"/m/namespaces/a/pods/p/p.yaml":                            {Gathered: true, Namespace: "a"},
-		"/m/namespaces/a/a.yaml":                                   {Gathered: true, Namespace: "a"},
-		"/m/cluster-scoped-resources/kueue.x-k8s.io/queues/q.yaml": {Gathered: true},
-		"/m/cluster-scoped-resources/kueue.x-k8s.io/queues.yaml":   {Gathered: true},
-		"/m/cluster-scoped-resources/core/namespaces/a.yaml":       {Gathered: true},
-		"/dump/a/pods.json":                                        {Namespace: "a"},
-		"/dump/nodes.json":                                         {},
-		"/dump/namespaces/all.yaml":                                {},
-		"/dump/jobs.yaml":                                          {},
-		"/pods.json":                                               {},
-	}
-	for file, want := range cases {
-		if got := scopeOf(file); got != want {
-			t.Errorf("%s: %+v, want %+v", file, got, want)
-		}
-	}
-}
 
 // Whatever an archive holds, reading it ends, and what it gives are objects.
 func FuzzUnpack(f *testing.F) {

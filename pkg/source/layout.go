@@ -11,9 +11,15 @@ type Scope struct {
 	// Gathered tells that the file stands in the tree of a must-gather or `oc adm inspect`, which holds what
 	// somebody chose to gather.
 	Gathered bool
+	// Part tells that the file holds single objects, and says nothing of others: those of a dump that were looked
+	// up by name.
+	Part bool
 	// Namespace is the only one the file tells of; empty: the file is not of one namespace.
 	Namespace string
 }
+
+// PartsDirectory is where a dump of this program holds single objects: PartsDirectory/GROUP/RESOURCE.json.
+const PartsDirectory = "gpu-quota-dump/parts"
 
 // PartSink is a Sink that is told which part of the cluster the input is.
 type PartSink interface {
@@ -34,7 +40,7 @@ var clusterInfoFiles = []string{
 //	namespaces/NAMESPACE/NAMESPACE.yaml, namespaces/NAMESPACE/GROUP/RESOURCE.yaml,
 //	namespaces/NAMESPACE/GROUP/RESOURCE/NAME.yaml, namespaces/NAMESPACE/pods/POD/POD.yaml,
 //	cluster-scoped-resources/GROUP/RESOURCE.yaml, cluster-scoped-resources/GROUP/RESOURCE/NAME.yaml,
-//	and, of a cluster-info dump, NAMESPACE/pods.json.
+//	of a cluster-info dump, NAMESPACE/pods.json, and of a dump of this program, parts/GROUP/RESOURCE.json.
 func scopeOf(file string) Scope {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
@@ -48,6 +54,8 @@ func scopeOf(file string) Scope {
 		return ""
 	}
 	switch {
+	case at(3)+"/"+at(2) == PartsDirectory:
+		return Scope{Part: true}
 	case at(2) == "cluster-scoped-resources", at(3) == "cluster-scoped-resources":
 		return Scope{Gathered: true}
 	case at(3) == "namespaces":
