@@ -25,6 +25,10 @@ func (s *scheduler) schedule(heads []*item) []*nominee {
 	s.cycle++
 	var ns, done []*nominee
 	for _, it := range heads {
+		if it.turnedAway {
+			done = append(done, &nominee{it: it, messages: []string{it.blocked.Message}})
+			continue
+		}
 		if it.invalid != "" {
 			done = append(done, &nominee{it: it, messages: []string{it.invalid}})
 			continue
@@ -59,6 +63,7 @@ func (s *scheduler) nominate(it *item) *nominee {
 	}
 	n.resumed = it.last != nil
 	m, now := it.memo, moment{it.queue.tree.version, it.last.key()}
+	n.from = now.progress
 	if m == nil || m.moment != now {
 		a, ts := s.attempt(it, nil)
 		m = &memo{now, a, ts, a.messages()}

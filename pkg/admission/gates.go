@@ -165,7 +165,7 @@ func (s *scheduler) refusedBy(p charge.Problem) *Decision {
 	case p.Code != charge.CodeQueueBlocked:
 	case strings.HasSuffix(p.KueueMessage, "is inactive"):
 		d.Reason = s.granular(reasonSuspended, reasonInadmissible)
-	case strings.HasSuffix(p.KueueMessage, "ClusterQueue selector"):
+	case strings.HasSuffix(p.KueueMessage, namespaceMismatch):
 		d.Reason = s.granular(reasonMisconfigured, reasonPending) // the scheduler says so, not the controller
 	}
 	return d

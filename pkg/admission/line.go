@@ -147,6 +147,8 @@ func (l *line) retry() {
 	l.retriedAt = l.pops
 	clear(l.barred)
 	for it := range l.parked {
-		l.push(it)
+		if !it.turnedAway {
+			l.push(it)
+		}
 	}
 }

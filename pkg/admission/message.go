@@ -92,6 +92,7 @@ func (a *assignment) messages() []string {
 
 // Granular reasons of the QuotaReserved condition.
 const (
+	namespaceMismatch = "ClusterQueue selector"
 	reasonNoMatchingFlavor   = "NoMatchingFlavor"
 	reasonExceedsMaxQuota    = "ExceedsMaxQuota"
 	reasonWaitingForQuota    = "WaitingForQuota"

@@ -138,6 +138,10 @@ type item struct {
 	refused *Decision
 	// blocked is the outcome of waiting in its queue, where that does not take it; nil where it does.
 	blocked *Decision
+	// said is what it was told in the present epoch, attempt by attempt.
+	said []remark
+	// turnedAway: the queue does not take its namespace, which it is told when its turn comes.
+	turnedAway bool
 	// invalid is what is wrong with its pods' requests; it takes its turn in the queue and is turned down.
 	invalid string
 	// unknown is set when its decision can't be told.

@@ -25,6 +25,8 @@ type nominee struct {
 	messages []string
 	suffix   string
 	blocked  bool
+	// from is where the scan of flavors stood before the attempt.
+	from string
 
 	prepared *quota.Delta
 }

@@ -51,7 +51,8 @@ type run struct {
 	timeline []Cycle
 	// epoch counts changes of what is reserved or queued; an attempt repeated within one epoch changes nothing.
 	epoch int
-	now   time.Time
+	// arrived is the arrival that a replay is at; clock is when what is reserved now was reserved.
+	arrived, clock time.Time
 	// evictions are victims whose jobs stop after the cycle; retries are trees of cohorts whose parked workloads are
 	// tried again when the scheduler is at rest.
 	evictions []eviction
@@ -71,7 +72,24 @@ func newRun(s *scheduler) *run {
 // arrive queues a workload.
 func (r *run) arrive(it *item) {
 	r.enqueue(it)
-	r.now = it.created
+	r.arrived, r.clock = it.created, it.created
+}
+
+// start sets the clock of a run that begins with the present state: after all that has happened.
+func (r *run) start() {
+	see := func(t time.Time) {
+		if t.After(r.clock) {
+			r.clock = t
+		}
+	}
+	for _, it := range r.items {
+		see(it.created)
+		see(it.order)
+		if it.held != nil {
+			see(it.held.since)
+		}
+	}
+	r.clock = r.clock.Add(time.Second)
 }
 
 // counted tells that what a queue's status counts has changed. The controller of Cohort objects wakes up on that for
@@ -92,7 +110,7 @@ func (r *run) enqueue(it *item) {
 	}
 	r.epoch++
 	r.counted(it.queue)
-	if d := it.blocked; d != nil {
+	if d := it.blocked; d != nil && !it.turnedAway {
 		it.state, it.reason, it.message, it.possible = d.State, d.Reason, d.Message, d.Possible
 		return
 	}
@@ -149,6 +167,9 @@ func (r *run) heads() []*item {
 		}
 	}
 	if !fresh {
+		for _, q := range queues {
+			q.line.head().byTurns(r.epoch)
+		}
 		return nil
 	}
 	heads := make([]*item, len(queues))
@@ -190,7 +211,7 @@ func (p *progress) key() string {
 
 // finish writes the cycle's outcome: quota for those that got it, conditions and places in the queue for the others.
 func (r *run) finish(ns []*nominee) {
-	c := Cycle{Number: r.cycle, Time: r.now}
+	c := Cycle{Number: r.cycle, Time: r.arrived}
 	for _, n := range ns {
 		c.Steps = append(c.Steps, r.step(n))
 	}
@@ -198,6 +219,8 @@ func (r *run) finish(ns []*nominee) {
 		switch {
 		case n.done:
 			r.admit(n)
+		case n.it.turnedAway:
+			r.turnAway(n.it)
 		case n.it.invalid != "":
 			r.turnDown(n)
 		case n.blocked:
@@ -238,7 +261,7 @@ func (r *run) admit(n *nominee) {
 	it := n.it
 	it.queue.line.forget(it)
 	sets := n.assignment.podSets()
-	it.reserve(&reservation{queue: it.queue, podSets: sets, usage: n.usage(), since: r.now.Truncate(time.Second)})
+	it.reserve(&reservation{queue: it.queue, podSets: sets, usage: n.usage(), since: r.clock.Truncate(time.Second)})
 	it.queue.generation++
 	r.counted(it.queue)
 	it.evicted, it.last, it.cycle, it.company = false, nil, r.cycle, false
@@ -265,6 +288,34 @@ func (r *run) say(n *nominee, reason string) {
 	}
 	if len(it.trail) > 1 {
 		it.possible = it.trail
+	}
+	if len(it.said) > 0 && it.said[0].epoch != r.epoch {
+		it.said = it.said[:0]
+	}
+	it.said = append(it.said, remark{r.epoch, n.from, all})
+}
+
+// remark is what a workload was told by an attempt that began where from says.
+type remark struct {
+	epoch    int
+	from     string
+	messages []string
+}
+
+// byTurns: a workload that is tried for ever, from one flavor and then from another, is told one thing and then the
+// other.
+func (it *item) byTurns(epoch int) {
+	start := slices.IndexFunc(it.said, func(m remark) bool { return m.epoch == epoch && m.from == it.last.key() })
+	if start < 0 {
+		return
+	}
+	var all []string
+	for _, m := range it.said[start:] {
+		all = append(all, m.messages...)
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) > 1 {
+		it.possible = all
 	}
 }
 
@@ -365,6 +416,23 @@ func (r *run) turnDown(n *nominee) {
 	r.epoch++
 }
 
+// waitsInactive tells that all that keeps the workload from its turn is that its ClusterQueue is not active.
+func (it *item) waitsInactive() bool {
+	return it.state != Deactivated && it.blocked != nil && it.queue.inactive != "" && it.message == it.blocked.Message && it.blocked.Message == "ClusterQueue "+it.queue.name+" is inactive"
+}
+
+// turnAway is for a workload whose namespace its queue does not take: it waits aside even in a strict queue.
+func (r *run) turnAway(it *item) {
+	d, l := it.blocked, &it.queue.line
+	it.state, it.reason, it.message, it.possible = d.State, d.Reason, d.Message, d.Possible
+	if l.retriedAt >= l.pops {
+		l.push(it)
+		return
+	}
+	l.park(it)
+	r.epoch++
+}
+
 // evict lets the jobs of victims stop: their quota comes back, they queue again, and what is parked in the cohort will
 // be tried again. A Workload without a job to stop it keeps its quota.
 func (r *run) evict() {
@@ -394,7 +462,7 @@ func (r *run) evict() {
 		switch {
 		case it.unknown != nil:
 			it.state = Unknown
-		case it.refused != nil:
+		case it.refused != nil && !it.turnedAway:
 			it.state, it.reason, it.message, it.possible = it.refused.State, it.refused.Reason, it.refused.Message, it.refused.Possible
 		case it.queue != nil:
 			r.enqueue(it)

@@ -71,10 +71,14 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 	for _, it := range s.items {
 		switch {
 		case it.held != nil:
+		case it.state == Deactivated:
+			if d := it.blocked; d != nil && !it.turnedAway && d.Message != "" {
+				it.reason, it.message, it.possible = d.Reason, d.Message, d.Possible // the controller says so all the same
+			}
 		case it.unknown != nil:
 			it.state = Unknown
 			out.Unknown = append(out.Unknown, fmt.Sprintf("%s: %s", it.key, it.unknown.why()))
-		case it.refused != nil:
+		case it.refused != nil && !it.turnedAway:
 			it.state, it.reason, it.message, it.possible = it.refused.State, it.refused.Reason, it.refused.Message, it.refused.Possible
 		case it.state == Pending:
 			waiting = append(waiting, it)
@@ -92,10 +96,12 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 				u.queue.node.Add(u.delta)
 			}
 		}
+		r.start()
 		r.evictPresent()
 		for _, it := range waiting {
 			r.enqueue(it)
 		}
+		clear(r.retries) // nothing is parked yet, and Kueue has counted these workloads long ago
 		r.settle()
 	}
 	out.assume(r)
@@ -179,11 +185,13 @@ func (it *item) outcome() Outcome {
 
 // fill adds what the queues hold, and the order in which workloads wait in them.
 func (out *Simulation) fill(r *run) {
-	waiting, admitted := map[*queue][]*item{}, map[*queue]int{}
+	waiting, admitted, aside := map[*queue][]*item{}, map[*queue]int{}, map[*queue]int{}
 	for _, it := range r.items {
 		switch {
 		case it.held != nil:
 			admitted[it.held.queue]++
+		case it.turnedAway && (it.place == parked || it.place == queued), it.queue != nil && it.waitsInactive():
+			aside[it.queue]++ // it is not tried, but its queue counts it
 		case it.state == Pending && it.queue != nil:
 			waiting[it.queue] = append(waiting[it.queue], it)
 		}
@@ -203,7 +211,7 @@ func (out *Simulation) fill(r *run) {
 	out.Timeline = r.timeline
 	for _, name := range r.names {
 		q := r.queues[name]
-		qo := QueueOutcome{Name: name, Usage: quota.Usage{}, Borrowed: quota.Usage{}, Pending: len(waiting[q]), Admitted: admitted[q]}
+		qo := QueueOutcome{Name: name, Usage: quota.Usage{}, Borrowed: quota.Usage{}, Pending: len(waiting[q]) + aside[q], Admitted: admitted[q]}
 		for _, fr := range q.node.Keys() {
 			qo.Usage[fr] = q.node.Used(fr)
 			if b := q.node.Borrowed(fr); b > 0 {

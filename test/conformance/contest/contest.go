@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
 	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/objects"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/conformance/reference"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
@@ -69,7 +71,7 @@ func (c Contest) AskKueue(cluster *objects.Cluster) ([]*outcome.Result, error) {
 	var answers []*outcome.Result
 	seen := map[string]*outcome.Result{}
 	for range max(c.Runs, 1) {
-		answer, err := reference.Run(cluster, reference.Options{Replay: c.Replay, Next: !c.Replay})
+		answer, err := reference.Run(cluster, reference.Options{Replay: c.Replay, Next: !c.Replay && !draining(cluster)})
 		if err != nil {
 			return nil, err
 		}
@@ -85,6 +87,14 @@ func (c Contest) AskKueue(cluster *objects.Cluster) ([]*outcome.Result, error) {
 		answers = append(answers, answer)
 	}
 	return answers, nil
+}
+
+// draining tells that a queue is stopped: what its workloads hold is still reserved now, but not any more when Kueue's
+// controllers have handled all events, and only then Kueue is asked for single decisions.
+func draining(cluster *objects.Cluster) bool {
+	stopped := func(p *kueue.StopPolicy) bool { return p != nil && *p != kueue.None }
+	return slices.ContainsFunc(objects.Of[*kueue.ClusterQueue](cluster), func(q *kueue.ClusterQueue) bool { return stopped(q.Spec.StopPolicy) }) ||
+		slices.ContainsFunc(objects.Of[*kueue.LocalQueue](cluster), func(q *kueue.LocalQueue) bool { return stopped(q.Spec.StopPolicy) })
 }
 
 func apartFromMessages(result *outcome.Result) (string, error) {
