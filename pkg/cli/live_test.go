@@ -190,6 +190,36 @@ func TestWhatMayNotBeReadIsMissingNotAbsent(t *testing.T) {
 	}
 }
 
+func TestQueuesCountTheWorkloadsOfAllNamespaces(t *testing.T) {
+	objects := testdata(t, "cluster.yaml")
+	args := func(server string) []string {
+		return []string{"queues", "-n", "team-a", "--server", server, "-o", `jsonpath={.usageSource}{range .items[*]} {.name} {.pending}{end}`}
+	}
+	t.Run("by those who may list them", func(t *testing.T) {
+		out, errOut, code := run(t, args(apiServer(t, objects).URL)...)
+		if want := "Workloads cluster-queue 2"; out != want || code != 0 {
+			t.Errorf("got %q (exit %d, stderr %q), want %q", out, code, errOut, want)
+		}
+	})
+	t.Run("by those who may see only their own namespace", func(t *testing.T) {
+		server := apiServer(t, objects, "/apis/kueue.x-k8s.io/v1beta2/workloads", "/apis/batch/v1/jobs", "/api/v1/configmaps")
+		out, errOut, code := run(t, args(server.URL)...)
+		if !strings.HasPrefix(out, "Status cluster-queue") || code != 0 {
+			t.Errorf("got %q (exit %d), want the usage of the queue's status", out, code)
+		}
+		if want := "could not read (forbidden outside namespace team-a): Job.batch, Workload.kueue.x-k8s.io\n"; !strings.Contains(errOut, want) {
+			t.Errorf("stderr %q does not say %q", errOut, want)
+		}
+	})
+	t.Run("a simulation that lacks the Workloads of others decides nothing", func(t *testing.T) {
+		server := apiServer(t, objects, "/apis/kueue.x-k8s.io/v1beta2/workloads")
+		out, errOut, code := run(t, "simulate", "-n", "team-a", "--server", server.URL, "-o", `jsonpath={range .workloads[*]}{.owner.name} {.state} {.why};{end}`)
+		if !strings.Contains(out, "train Unknown not in the input: Workload;") || strings.Contains(out, "elsewhere") || code != 0 {
+			t.Errorf("got %q (exit %d, stderr %q)", out, code, errOut)
+		}
+	})
+}
+
 func TestNothingListedIsNoAnswer(t *testing.T) {
 	var forbidden []string
 	for _, k := range cluster.Kinds() {
