@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -220,6 +221,35 @@ func (p *progress) pending() bool {
 		}
 	}
 	return false
+}
+
+// tried tells that the workload was tried in this epoch from where its flavor scan stands.
+func (it *item) tried(epoch int) bool { return it.seen[it.last.key()] == epoch+1 }
+
+func (it *item) try(epoch int) {
+	if it.seen == nil {
+		it.seen = map[string]int{}
+	}
+	it.seen[it.last.key()] = epoch + 1
+}
+
+// key is equal for equal progress. The attempt that made the progress is over by the time anybody asks.
+func (p *progress) key() string {
+	if p == nil {
+		return ""
+	}
+	if p.text == "" {
+		text := []byte{'|'}
+		for _, set := range p.tried {
+			for _, r := range sortedKeys(set) {
+				text = strconv.AppendInt(append(append(text, r...), '='), int64(set[r]), 10)
+				text = append(text, ' ')
+			}
+			text = append(text, '|')
+		}
+		p.text = string(text)
+	}
+	return p.text
 }
 
 // reserve counts the reservation against its queue.
