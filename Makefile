@@ -62,7 +62,7 @@ conformance: conformance-build conformance-reference ## Compare with Kueue's own
 	$(BIN)/conformance-v0.19.2 -n $(N)
 	$(BIN)/conformance-v0.19.0 -n $(N)
 
-.PHONY: conformance conformance-build conformance-reference
+.PHONY: conformance conformance-build conformance-reference conformance-tidy
 conformance-build:
 	@mkdir -p $(BIN)
 	cd test/conformance && $(GO) build $(CONFORMANCE_v0.19.2) -o $(abspath $(BIN))/conformance-v0.19.2 ./cmd/conformance
@@ -71,6 +71,13 @@ conformance-build:
 conformance-reference:
 	cd test/conformance && $(GO) test $(CONFORMANCE_v0.19.2) ./...
 	cd test/conformance && $(GO) test $(CONFORMANCE_v0.19.0) ./reference
+
+# Tidying reports packages that only tests of Kueue's dependencies import, hence -e. The second go.mod is made from the first.
+conformance-tidy: ## Bring the go.mod files of test/conformance up to date after the program's dependencies changed.
+	cd test/conformance && $(GO) mod tidy -e
+	cd test/conformance && cp go.mod kueue-v0.19.0.mod && cp go.sum kueue-v0.19.0.sum && \
+		printf '\nreplace sigs.k8s.io/kueue => sigs.k8s.io/kueue v0.19.0\n' >> kueue-v0.19.0.mod && \
+		$(GO) mod tidy -e -modfile=kueue-v0.19.0.mod
 
 e2e-build: ## Build the control plane for the end-to-end tests: minutes, once on a machine.
 	@cd test/e2e && $(GO) test -count=1 -timeout 30m -run '^$$' .
