@@ -224,7 +224,7 @@ func describeUsage(usage map[string]map[string]string) string {
 }
 
 // moves are the cycles in which quota was given or asked back, in order, without their numbers: the two sides
-// need not agree on how many cycles change nothing.
+// need not agree on how many cycles change nothing, nor how often a victim is asked that does not go.
 func moves(timeline []Cycle) string {
 	var cycles []string
 	for _, cycle := range timeline {
@@ -243,7 +243,7 @@ func moves(timeline []Cycle) string {
 			}
 		}
 	}
-	return strings.Join(cycles, " | ")
+	return strings.Join(slices.Compact(cycles), " | ")
 }
 
 // circling tells that a Workload is admitted again.

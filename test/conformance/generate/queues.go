@@ -46,7 +46,7 @@ func (w *world) queue(name string) *kueue.ClusterQueue {
 		queue.Spec.ResourceGroups = append(queue.Spec.ResourceGroups, w.quotaFor(g, queue.Spec.CohortName != "", false))
 	}
 	if len(queue.Spec.ResourceGroups) > 0 && w.chance(2) {
-		queue.Spec.ResourceGroups[0].Flavors[0].Name = "missing"
+		queue.Spec.ResourceGroups[0].Flavors[0].Name = missingFlavor
 	}
 	return queue
 }

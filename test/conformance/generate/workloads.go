@@ -41,7 +41,7 @@ func (w *world) workload(name string) *kueue.Workload {
 	}
 	wl.Spec.Active = ptr(!w.chance(2))
 	if w.chance(1) {
-		wl.Spec.QueueName = "nowhere"
+		wl.Spec.QueueName = missingQueue
 	}
 	sets := 1
 	if w.chance(30) {

@@ -21,6 +21,7 @@ type options struct {
 	atleast             int
 	runs, workers, show int
 	minimise, again     bool
+	plain               bool
 	cases, modes        string
 	ignore              string
 }
@@ -87,7 +88,7 @@ func (o options) compareAll(contests []contest.Contest) ([]finding, *tally) {
 	for range o.workers {
 		workers.Go(func() {
 			for seed := range seeds {
-				cluster := generate.Cluster(seed)
+				cluster := o.cluster(seed)
 				for _, c := range contests {
 					differences, answers, err := c.Hold(cluster)
 					mu.Lock()
@@ -113,13 +114,20 @@ func (o options) compareAll(contests []contest.Contest) ([]finding, *tally) {
 	return findings, counts
 }
 
+func (o options) cluster(seed uint64) *objects.Cluster {
+	if o.plain {
+		return generate.Plain(generate.Cluster(seed))
+	}
+	return generate.Cluster(seed)
+}
+
 func (o options) print(f finding) error {
 	fmt.Printf("\nseed %d, %s, Kueue %s\n", f.seed, f.contest.Mode(), reference.KueueVersion)
 	if f.err != nil {
 		fmt.Println(" ", f.err)
 		return nil
 	}
-	cluster := generate.Cluster(f.seed)
+	cluster := o.cluster(f.seed)
 	if o.minimise {
 		cluster = f.contest.Minimise(cluster)
 	}
