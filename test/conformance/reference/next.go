@@ -14,19 +14,16 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
 )
 
-// decideEach nominates every Workload that waits in the dump alone, in a snapshot of its own of the present state.
+// decideEach nominates every Workload that waits alone, in a snapshot of its own of the present state. If a queue
+// that is being drained has given quota back by now, the present state of the dump is gone, and nothing is asked.
 func (r *run) decideEach(cluster *objects.Cluster) error {
-	held := map[workload.Reference]bool{}
-	for _, wl := range objects.Of[*kueue.Workload](cluster) {
-		held[workload.Key(wl)] = workload.HasQuotaReservation(wl)
+	if r.reserved() != countReserved(objects.Of[*kueue.Workload](cluster)) {
+		return nil
 	}
 	var pending []*workload.Info
 	for _, queue := range objects.Of[*kueue.ClusterQueue](cluster) {
 		name := kueue.ClusterQueueReference(queue.Name)
 		for _, info := range r.queues.PendingWorkloadsInfo(name) {
-			if held[workload.Key(info.Obj)] {
-				continue // it has just been drained
-			}
 			copied := *info
 			copied.ClusterQueue = name
 			pending = append(pending, &copied)
@@ -41,6 +38,24 @@ func (r *run) decideEach(cluster *objects.Cluster) error {
 		r.result.Next = append(r.result.Next, *decision)
 	}
 	return nil
+}
+
+func (r *run) reserved() int {
+	var workloads []*kueue.Workload
+	for _, wl := range r.list() {
+		workloads = append(workloads, &wl)
+	}
+	return countReserved(workloads)
+}
+
+func countReserved(workloads []*kueue.Workload) int {
+	count := 0
+	for _, wl := range workloads {
+		if workload.HasQuotaReservation(wl) {
+			count++
+		}
+	}
+	return count
 }
 
 func (r *run) decide(info *workload.Info) (*outcome.Decision, error) {
