@@ -29,8 +29,11 @@ func (d *dice) chance(percent int) bool { return d.IntN(100) < percent }
 // between is a number from low to high, both included.
 func (d *dice) between(low, high int) int { return low + d.IntN(high-low+1) }
 
-// later is the next moment: a few seconds after the one before.
+// later is the next moment: a few seconds after the one before, and now and then the same.
 func (d *dice) later() metav1.Time {
+	if d.chance(2) {
+		return metav1.NewTime(d.now)
+	}
 	d.now = d.now.Add(time.Duration(d.between(1, 40)) * time.Second)
 	return metav1.NewTime(d.now)
 }
