@@ -3,10 +3,12 @@ package generate
 import (
 	"fmt"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/kueue/pkg/workload"
 )
 
 // admit gives the Workload quota in its queue: mostly where there is some, now and then more than there is,
@@ -35,12 +37,31 @@ func (w *world) admit(wl *kueue.Workload) bool {
 		condition(kueue.WorkloadAdmitted, "Admitted", "The workload is admitted", reserved),
 	}
 	switch {
+	case w.await(wl, queue):
+	case w.chance(2):
+		message := "Preempted to accommodate a workload (UID: 1, JobUID: 2) due to prioritization in the ClusterQueue"
+		wl.Status.Conditions = append(wl.Status.Conditions,
+			condition(kueue.WorkloadEvicted, kueue.WorkloadEvictedByPreemption, message, after(reserved, 60)),
+			condition(kueue.WorkloadPreempted, kueue.InClusterQueueReason, message, after(reserved, 60)))
 	case w.chance(3):
 		wl.Status.Conditions = append(wl.Status.Conditions, condition(kueue.WorkloadFinished, "Succeeded", "Job finished successfully", after(reserved, 60)))
 	case w.chance(3) && wl.Spec.PodSets[0].Count > 1:
 		wl.Status.ReclaimablePods = []kueue.ReclaimablePod{{Name: wl.Spec.PodSets[0].Name, Count: 1}}
 	}
 	return true
+}
+
+// await leaves the Workload with the checks of its queue that its flavors call for, half of them still to be done.
+func (w *world) await(wl *kueue.Workload, queue *kueue.ClusterQueue) bool {
+	for name := range workload.AdmissionChecksForWorkload(logr.Discard(), wl, queue) {
+		state := kueue.AdmissionCheckState{Name: name, State: kueue.CheckStateReady, LastTransitionTime: wl.Status.Conditions[0].LastTransitionTime}
+		if w.chance(50) {
+			state.State = kueue.CheckStatePending
+			wl.Status.Conditions = wl.Status.Conditions[:1]
+		}
+		wl.Status.AdmissionChecks = append(wl.Status.AdmissionChecks, state)
+	}
+	return len(wl.Status.AdmissionChecks) > 0
 }
 
 func condition(kind, reason, message string, at metav1.Time) metav1.Condition {

@@ -22,6 +22,7 @@ type world struct {
 	cohortName []string
 	queues     []*kueue.ClusterQueue
 	local      []*kueue.LocalQueue
+	checks     []*kueue.AdmissionCheck
 	namespaces []*corev1.Namespace
 	workloads  []*kueue.Workload
 	// used is what the admitted Workloads of a queue hold, to keep most of them within reach of the quota.
@@ -42,12 +43,14 @@ func Cluster(seed uint64) *objects.Cluster {
 	w.makeNamespaces()
 	w.makeGroups()
 	w.makeCohorts()
+	w.makeChecks()
 	w.makeQueues()
 	w.makeWorkloads()
 
 	cluster := &objects.Cluster{Configuration: configuration}
 	add(cluster, w.namespaces)
 	add(cluster, w.flavors)
+	add(cluster, w.checks)
 	add(cluster, w.cohorts)
 	add(cluster, w.queues)
 	add(cluster, w.local)

@@ -45,10 +45,37 @@ func (w *world) queue(name string) *kueue.ClusterQueue {
 		}
 		queue.Spec.ResourceGroups = append(queue.Spec.ResourceGroups, w.quotaFor(g, queue.Spec.CohortName != "", false))
 	}
-	if len(queue.Spec.ResourceGroups) > 0 && w.chance(2) {
+	queue.Spec.AdmissionChecksStrategy = w.checksFor(queue)
+	if queue.Spec.AdmissionChecksStrategy == nil && len(queue.Spec.ResourceGroups) > 0 && w.chance(2) {
 		queue.Spec.ResourceGroups[0].Flavors[0].Name = missingFlavor
 	}
 	return queue
+}
+
+// makeChecks makes an admission check in some clusters: it is never done, so reservations wait with it.
+func (w *world) makeChecks() {
+	if !w.chance(15) {
+		return
+	}
+	check := &kueue.AdmissionCheck{ObjectMeta: w.meta("", "approval")}
+	check.Spec.ControllerName = "example.com/approval"
+	active := condition(kueue.AdmissionCheckActive, "Active", "The admission check is active", check.CreationTimestamp)
+	if w.chance(15) {
+		active.Status = metav1.ConditionFalse
+	}
+	check.Status.Conditions = []metav1.Condition{active}
+	w.checks = append(w.checks, check)
+}
+
+func (w *world) checksFor(queue *kueue.ClusterQueue) *kueue.AdmissionChecksStrategy {
+	if len(w.checks) == 0 || len(queue.Spec.ResourceGroups) == 0 || !w.chance(40) {
+		return nil
+	}
+	rule := kueue.AdmissionCheckStrategyRule{Name: kueue.AdmissionCheckReference(w.checks[0].Name)}
+	if w.chance(40) {
+		rule.OnFlavors = []kueue.ResourceFlavorReference{pick(w.dice, queue.Spec.ResourceGroups[0].Flavors...).Name}
+	}
+	return &kueue.AdmissionChecksStrategy{AdmissionChecks: []kueue.AdmissionCheckStrategyRule{rule}}
 }
 
 func (w *world) fungibility() *kueue.FlavorFungibility {

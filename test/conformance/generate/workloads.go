@@ -26,6 +26,7 @@ func (w *world) makeWorkloads() {
 			}
 		} else {
 			pending--
+			w.makePast(wl)
 		}
 		w.workloads = append(w.workloads, wl)
 	}
@@ -59,6 +60,24 @@ func (w *world) workload(name string) *kueue.Workload {
 		w.own(wl)
 	}
 	return wl
+}
+
+// makePast gives a Workload that waits something to remember: what it was told earlier, or that it was preempted.
+func (w *world) makePast(wl *kueue.Workload) {
+	told := condition(kueue.WorkloadQuotaReserved, "Pending", "what it was told an hour ago", after(wl.CreationTimestamp, 1))
+	told.Status = metav1.ConditionFalse
+	switch {
+	case w.chance(15):
+		wl.Status.Conditions = []metav1.Condition{told}
+	case w.chance(6):
+		told.Message = "Preempted to accommodate a workload (UID: 1, JobUID: 2) due to prioritization in the ClusterQueue"
+		wl.Status.Conditions = []metav1.Condition{
+			told,
+			condition(kueue.WorkloadEvicted, kueue.WorkloadEvictedByPreemption, told.Message, told.LastTransitionTime),
+			condition(kueue.WorkloadPreempted, kueue.InClusterQueueReason, told.Message, told.LastTransitionTime),
+			condition(kueue.WorkloadRequeued, kueue.WorkloadEvictedByPreemption, told.Message, told.LastTransitionTime),
+		}
+	}
 }
 
 // makePartial lets one pod set shrink; only a Job can, which has one.
