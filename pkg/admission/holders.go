@@ -104,34 +104,68 @@ func (e *Engine) Position(c *charge.Charge) *Position {
 	if it == nil || !it.waits() {
 		return nil
 	}
-	p := &Position{ClusterQueue: 1, LocalQueue: 1, Strict: it.queue.strict, Certain: true}
-	var ahead []*item
-	for _, o := range s.items {
-		if o == it || o.queue != it.queue || !o.waits() {
-			continue
-		}
-		if o.unknownPriority() || it.unknownPriority() {
-			p.Certain, p.Why = false, "the priority of a waiting workload is not known"
-		}
-		if o.order.IsZero() && it.order.IsZero() && o.priority == it.priority {
-			p.Certain, p.Why = false, "some workloads have no creation time in the input"
-		}
-		if o.compare(it) < 0 {
-			ahead = append(ahead, o)
-		}
+	w := s.waiting(it.queue)
+	at := w.at[it]
+	p := &Position{ClusterQueue: at.queue, LocalQueue: at.local, Ahead: w.charges[: at.queue-1 : at.queue-1], Strict: it.queue.strict, Certain: true}
+	switch {
+	case len(w.charges) == 1:
+	case it.order.IsZero() && w.timeless[it.priority] > 1:
+		p.Certain, p.Why = false, "some workloads have no creation time in the input"
+	case w.unknownPriority:
+		p.Certain, p.Why = false, "the priority of a waiting workload is not known"
 	}
 	if scope := it.queue.object.Spec.AdmissionScope; scope != nil && s.conf.Configuration.AdmissionFairSharing != nil {
 		p.Certain, p.Why = false, "admission fair sharing orders the queue by what LocalQueues used lately"
 	}
-	slices.SortFunc(ahead, (*item).compare)
-	for _, o := range ahead {
-		p.ClusterQueue++
-		if o.namespace == it.namespace && o.localQueue == it.localQueue {
-			p.LocalQueue++
-		}
-		p.Ahead = append(p.Ahead, o.charge)
-	}
 	return p
+}
+
+// waitingLine is what waits in a queue in its order, with what the places of all its workloads depend on.
+type waitingLine struct {
+	charges []*charge.Charge
+	at      map[*item]struct{ queue, local int } // from 1
+	// timeless counts workloads without a creation time by priority.
+	timeless        map[int64]int
+	unknownPriority bool
+}
+
+// waiting is the line of a queue, worked out once for all queues of the present state.
+func (s *scheduler) waiting(q *queue) *waitingLine {
+	if s.lines == nil {
+		s.lines = s.waitingLines()
+	}
+	if l := s.lines[q]; l != nil {
+		return l
+	}
+	return &waitingLine{}
+}
+
+func (s *scheduler) waitingLines() map[*queue]*waitingLine {
+	items := map[*queue][]*item{}
+	for _, it := range s.items {
+		if it.waits() {
+			items[it.queue] = append(items[it.queue], it)
+		}
+	}
+	type localQueue struct{ namespace, name string }
+	out := map[*queue]*waitingLine{}
+	for q, line := range items {
+		slices.SortFunc(line, (*item).compare)
+		l := &waitingLine{at: map[*item]struct{ queue, local int }{}, timeless: map[int64]int{}}
+		local := map[localQueue]int{}
+		for i, it := range line {
+			lq := localQueue{it.namespace, it.localQueue}
+			local[lq]++
+			l.charges = append(l.charges, it.charge)
+			l.at[it] = struct{ queue, local int }{i + 1, local[lq]}
+			l.unknownPriority = l.unknownPriority || it.unknownPriority()
+			if it.order.IsZero() {
+				l.timeless[it.priority]++
+			}
+		}
+		out[q] = l
+	}
+	return out
 }
 
 // waits tells that the workload stands in a queue.
@@ -144,18 +178,7 @@ func (it *item) unknownPriority() bool { return it.charge.Workload.PriorityMissi
 // Waiting lists the workloads that stand in a ClusterQueue, in its order.
 func (e *Engine) Waiting(queue string) []*charge.Charge {
 	s := e.now()
-	var items []*item
-	for _, it := range s.items {
-		if it.waits() && it.queue.name == queue {
-			items = append(items, it)
-		}
-	}
-	slices.SortFunc(items, (*item).compare)
-	out := make([]*charge.Charge, len(items))
-	for i, it := range items {
-		out[i] = it.charge
-	}
-	return out
+	return slices.Clone(s.waiting(s.queues[queue]).charges)
 }
 
 // Node is the place of a ClusterQueue in its tree, with what is reserved now; nil when it does not exist.

@@ -92,7 +92,7 @@ func (a *assignment) messages() []string {
 
 // Granular reasons of the QuotaReserved condition.
 const (
-	namespaceMismatch = "ClusterQueue selector"
+	namespaceMismatch        = "ClusterQueue selector"
 	reasonNoMatchingFlavor   = "NoMatchingFlavor"
 	reasonExceedsMaxQuota    = "ExceedsMaxQuota"
 	reasonWaitingForQuota    = "WaitingForQuota"

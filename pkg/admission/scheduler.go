@@ -32,6 +32,9 @@ type scheduler struct {
 
 	unaccounted []unaccounted
 
+	// lines are what waits in the queues; nil until asked for.
+	lines map[*queue]*waitingLine
+
 	gone  map[*item]bool // taken for removed, in a recomputation
 	cycle int
 }

@@ -27,6 +27,7 @@ apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue
 metadata: {name: alone}
 spec:
+  namespaceSelector: {}
   resourceGroups:
   - coveredResources: [cpu, gpu.memory]
     flavors:
@@ -45,6 +46,7 @@ apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue
 metadata: {name: shares}
 spec:
+  namespaceSelector: {}
   cohortName: research
   resourceGroups:
   - coveredResources: [gpu.memory]
@@ -60,6 +62,7 @@ apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue
 metadata: {name: unread}
 spec:
+  namespaceSelector: {}
   resourceGroups:
   - coveredResources: [gpu.memory]
     flavors:
@@ -70,6 +73,7 @@ apiVersion: kueue.x-k8s.io/v1beta2
 kind: ClusterQueue
 metadata: {name: held}
 spec:
+  namespaceSelector: {}
   stopPolicy: Hold
 `
 
