@@ -31,7 +31,7 @@ func read(ctx context.Context, env Env, o *options, b inlet) error {
 	if len(o.filenames) == 0 {
 		return nil
 	}
-	files := source.Options{Filenames: o.filenames, Recursive: o.recursive, Stdin: env.In}
+	files := source.Options{Filenames: o.filenames, Recursive: o.recursive, Stdin: env.In, Texts: o.texts, Skip: o.skips}
 	return source.Read(ctx, files, b.Sink(cluster.InputOptions{Laid: true, Whole: o.filesAlone, Namespace: o.laidNamespace}))
 }
 

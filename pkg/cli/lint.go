@@ -16,6 +16,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/lintconfig"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/rules"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
@@ -56,6 +57,8 @@ type lintFlags struct {
 	kueueVersion, kueueConfig, kubernetesVersion, failOn string
 	featureGates                                         []string
 	output, color                                        string
+	lintConfig, baseline                                 string
+	writeBaseline, fix, diff                             bool
 	config                                               *genericclioptions.ConfigFlags
 }
 
@@ -66,6 +69,14 @@ type lintOptions struct {
 	kubernetes lint.KubernetesVersion
 	failOn     string
 	reports    []findingReport
+	rules      []*lint.Rule
+	// project is what .gpu-quota.yaml says; empty without one.
+	project    *lintconfig.Config
+	severities map[string]lint.Severity
+	// baseline is a file; empty when none is used.
+	baseline      string
+	writeBaseline bool
+	fix           fixMode
 }
 
 // findingReport is one --report.
@@ -86,6 +97,9 @@ func newLint(env Env) *cobra.Command {
 		Example: lintExample,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := f.toOptions(env, args)
+			if err == nil {
+				err = f.configure(cmd, o)
+			}
 			if err != nil {
 				return usageError{err, cmd.CommandPath()}
 			}
@@ -107,6 +121,9 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	input.StringArrayVar(&f.from, "from", nil, "file, directory, glob or - with an export of the whole cluster, read instead of a live one; repeatable")
 	input.StringVar(&f.failOn, "fail-on", string(lint.Error), "exit with code 1 when there is a finding of this severity or above: "+strings.Join(failModes, ", "))
 
+	f.registerKept(input)
+	fixes := f.fixFlags()
+
 	kueue := pflag.NewFlagSet(kueueGroup, pflag.ContinueOnError)
 	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.19.2 or main; the default is that of the manager's image")
 	kueue.StringVar(&f.kubernetesVersion, "kubernetes-version", "", "version of Kubernetes the manifests are for, for example 1.36")
@@ -118,7 +135,7 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	output.StringArrayVar(&f.reports, "report", nil, "write the findings to a file as well, as FORMAT=FILE; repeatable")
 	output.StringVar(&f.color, "color", "auto", "colour: auto (on a terminal, unless NO_COLOR is set), always or never")
 
-	addGroups(cmd, group{inputGroup, input}, group{kueueGroup, kueue}, group{outputGroup, output}, group{connectionGroup, connection})
+	addGroups(cmd, group{inputGroup, input}, group{fixGroup, fixes}, group{kueueGroup, kueue}, group{outputGroup, output}, group{connectionGroup, connection})
 	registerCompletions(cmd)
 }
 
@@ -129,7 +146,7 @@ func (f *lintFlags) toOptions(env Env, args []string) (*lintOptions, error) {
 		return nil, errors.New("PATHs are all there is: to check files against an export or a cluster, name them with -f")
 	}
 	shared.filenames = slices.Concat(args, f.filenames)
-	o := &lintOptions{options: &options{flags: shared}, paths: args, failOn: f.failOn}
+	o := &lintOptions{options: &options{flags: shared}, paths: args, failOn: f.failOn, rules: rules.All()}
 	if !slices.Contains(failModes, f.failOn) {
 		return nil, fmt.Errorf("--fail-on must be one of %s, not %q", strings.Join(failModes, ", "), f.failOn)
 	}
@@ -171,20 +188,23 @@ func (o *lintOptions) addReports(reports []string) error {
 }
 
 func runLint(ctx context.Context, env Env, o *lintOptions) error {
-	in, err := readLint(ctx, env, o)
+	if o.fix != noFix {
+		if err := runFix(ctx, env, o); err != nil || o.fix == showFix {
+			return err
+		}
+	}
+	in, result, err := lintOnce(ctx, env, o)
 	if err != nil {
 		return err
 	}
-	all := rules.All()
-	result, err := lint.Run(ctx, *in, lint.Options{Rules: all})
-	if err != nil {
+	if o.writeBaseline {
+		return writeBaseline(env, o, result)
+	}
+	if err := o.suppressKnown(result); err != nil {
 		return err
 	}
-	if len(o.filenames) > 0 && len(o.paths) == 0 && !o.filesAlone {
-		result.Keep(func(f lint.Finding) bool { return concernsLaid(in.Snapshot, f) })
-	}
-	doc := report.NewFindings(in.Config, result, all, version)
-	if err := o.printer.Print(env.Out, doc); err != nil {
+	doc := report.NewFindings(in.Config, result, o.rules, version)
+	if err := o.printer.Print(o.resultTo(env), doc); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	for _, r := range o.reports {
@@ -193,6 +213,23 @@ func runLint(ctx context.Context, env Env, o *lintOptions) error {
 		}
 	}
 	return o.verdict(result)
+}
+
+// lintOnce reads the input and applies the rules. What the project excludes is suppressed.
+func lintOnce(ctx context.Context, env Env, o *lintOptions) (*lintInput, *lint.Result, error) {
+	in, err := readLint(ctx, env, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	result, err := lint.Run(ctx, in.Input, lint.Options{Rules: o.rules, Severities: o.severities})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(o.filenames) > 0 && len(o.paths) == 0 && !o.filesAlone {
+		result.Keep(func(f lint.Finding) bool { return concernsLaid(in.Snapshot, f) })
+	}
+	result.Suppress(o.project.Excluded)
+	return in, result, nil
 }
 
 // concernsLaid tells that a finding has to do with an object of -f.
@@ -233,10 +270,13 @@ func writeReport(r findingReport, doc *report.Findings) error {
 }
 
 // readLint reads the input: PATHs alone, or what the shared flags say.
-func readLint(ctx context.Context, env Env, o *lintOptions) (*lint.Input, error) {
+func readLint(ctx context.Context, env Env, o *lintOptions) (*lintInput, error) {
 	var wants func(schema.GroupKind) bool // every readable kind
 	if o.live {
 		wants = needed
+	}
+	if err := o.holdStdin(env); err != nil {
+		return nil, err
 	}
 	b := &collector{Builder: cluster.NewBuilder(wants)}
 	err := readPaths(ctx, env, o, b)
@@ -249,10 +289,11 @@ func readLint(ctx context.Context, env Env, o *lintOptions) (*lint.Input, error)
 	if err != nil {
 		return nil, err
 	}
-	in := &lint.Input{Snapshot: snap, Config: conf, Kubernetes: o.kubernetes}
+	in := &lintInput{Input: lint.Input{Snapshot: snap, Config: conf, Kubernetes: o.kubernetes}, collector: b}
 	for _, c := range b.sinks {
 		in.Documents = append(in.Documents, c.Documents...)
 		in.Files += c.Files()
+		in.Suppressions = append(in.Suppressions, c.Suppressions...)
 	}
 	return in, ctx.Err()
 }
@@ -264,18 +305,34 @@ func readPaths(ctx context.Context, env Env, o *lintOptions, b inlet) error {
 	}
 	o.filesAlone = true
 	sink := b.Sink(cluster.InputOptions{Laid: true, Whole: true, Namespace: *o.config.Namespace})
-	return source.Read(ctx, source.Options{Filenames: o.paths, Recursive: true, Stdin: env.In}, sink)
+	return source.Read(ctx, source.Options{Filenames: o.paths, Recursive: true, Stdin: env.In, Texts: o.texts, Skip: o.skips}, sink)
+}
+
+// lintInput is what is linted, with the collector that read it.
+type lintInput struct {
+	lint.Input
+	*collector
 }
 
 // collector is a Builder that keeps the documents, too.
 type collector struct {
 	*cluster.Builder
 	sinks []*lint.Collector
+	// laid are those of sinks that read PATHs or the files of -f.
+	laid []*lint.Collector
 }
 
 // Sink implements inlet.
 func (c *collector) Sink(opts cluster.InputOptions) source.Sink {
 	s := lint.NewCollector(c.Builder.Sink(opts))
 	c.sinks = append(c.sinks, s)
+	if opts.Laid {
+		c.laid = append(c.laid, s)
+	}
 	return s
+}
+
+// given tells that a file is one that may be changed: it was named by a PATH or by -f.
+func (c *collector) given(file string) bool {
+	return slices.ContainsFunc(c.laid, func(s *lint.Collector) bool { return s.Has(file) })
 }

@@ -65,6 +65,9 @@ type options struct {
 	printer    report.Printer
 	// live tells to read the cluster.
 	live bool
+	// texts stand for files of -f, and skips leaves some out.
+	texts map[string][]byte
+	skips func(path string, isDir bool) bool
 }
 
 // register adds all flags of a command that is about workloads.

@@ -11,7 +11,9 @@ import (
 type Collector struct {
 	source.Sink
 	Documents []source.Document
-	files     map[string]bool
+	// Suppressions are the comments and annotations that suppress findings.
+	Suppressions []Suppression
+	files        map[string]bool
 }
 
 // NewCollector puts a Collector before a sink.
@@ -30,7 +32,15 @@ func (c *Collector) Document(d source.Document) {
 			c.Documents = append(c.Documents, d)
 		}
 	}
+	if bytes.Contains(d.JSON, ignoreAnnotationName) {
+		c.Suppressions = append(c.Suppressions, annotated(&d)...)
+	}
 	c.Sink.Document(d)
+}
+
+// Text implements source.TextSink: comments are read from it.
+func (c *Collector) Text(file string, line int, text []byte) {
+	c.Suppressions = append(c.Suppressions, commented(file, line, text)...)
 }
 
 // Problem implements source.Sink.
@@ -40,6 +50,9 @@ func (c *Collector) Problem(p source.Problem) {
 	}
 	c.Sink.Problem(p)
 }
+
+// Has tells that an object or problem came from a file.
+func (c *Collector) Has(file string) bool { return c.files[file] }
 
 // Files counts the files that objects or problems came from.
 func (c *Collector) Files() int { return len(c.files) }

@@ -24,6 +24,8 @@ type Input struct {
 	Kubernetes KubernetesVersion
 	// Files counts the files read.
 	Files int
+	// Suppressions are those that the input holds.
+	Suppressions []Suppression
 }
 
 // Facts are the input and what the layers above make of it, computed when first asked for.

@@ -43,17 +43,26 @@ type Location struct {
 	source.Position
 
 	origin *source.Origin
+	// written is the location's line, where it is part of no object.
+	written string
 }
 
 // Text returns a line of the file around the location.
-func (l Location) Text(line int) (string, bool) { return l.origin.Text(line) }
+func (l Location) Text(line int) (string, bool) {
+	if l.written != "" && line == l.Line {
+		return l.written, true
+	}
+	return l.origin.Text(line)
+}
 
 // IsZero tells that the location names nothing.
 func (l Location) IsZero() bool { return l.File == "" && l.Object.IsZero() }
 
-// String is `file:line:column`, or the object and path.
+// String is `file:line:column`, as far as known, or the object and path.
 func (l Location) String() string {
 	switch {
+	case l.File != "" && l.Line > 0 && l.Column == 0:
+		return fmt.Sprintf("%s:%d", l.File, l.Line)
 	case l.File != "" && l.Line > 0:
 		return fmt.Sprintf("%s:%d:%d", l.File, l.Line, l.Column)
 	case l.File != "":
@@ -107,8 +116,8 @@ type Result struct {
 	Unevaluated []Unevaluated
 	// Objects and Files read.
 	Objects, Files int
-	// Suppressed counts findings that were suppressed.
-	Suppressed int
+	// Suppressed findings in order of their places. They are not among the findings.
+	Suppressed []Suppressed
 }
 
 // Keep drops the findings for which keep is false.

@@ -3,8 +3,6 @@ package lint
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -156,46 +154,3 @@ func (p *Pass) ReportRefusalAs(severity Severity, r Refusal, message, help strin
 
 // Refused tells whether a refusal that follows from the place was reported.
 func (p *Pass) Refused(at Place) bool { return p.refused[at.key()] }
-
-// Replace is a fix that writes a new value at a place. It is nil where the place is not in a file, or the value is not written on
-// one line as plain or quoted text.
-func (p *Pass) Replace(at Place, value, description string) *Fix {
-	l := at.locate()
-	line, ok := l.Text(l.Line)
-	if !ok || l.EndLine != l.Line || l.Column < 1 || l.EndColumn-1 > len(line) {
-		return nil
-	}
-	old := line[l.Column-1 : l.EndColumn-1]
-	written, ok := quotedLike(old, value)
-	if !ok {
-		return nil
-	}
-	return &Fix{Description: description, Safe: true, Edits: []Edit{{File: l.File, Position: l.Position, NewText: written}}}
-}
-
-// ReplacePart is a fix that replaces every occurrence of a text in the value at a place.
-func (p *Pass) ReplacePart(at Place, old, now, description string) *Fix {
-	l := at.locate()
-	line, ok := l.Text(l.Line)
-	if !ok || l.EndLine != l.Line || l.Column < 1 || l.EndColumn-1 > len(line) {
-		return nil
-	}
-	written := line[l.Column-1 : l.EndColumn-1]
-	if !strings.Contains(written, old) {
-		return nil
-	}
-	return &Fix{Description: description, Safe: true, Edits: []Edit{{File: l.File, Position: l.Position, NewText: strings.ReplaceAll(written, old, now)}}}
-}
-
-// quotedLike writes a value in the style of the old text.
-func quotedLike(old, value string) (string, bool) {
-	switch {
-	case strings.HasPrefix(old, `"`):
-		return strconv.Quote(value), true
-	case strings.HasPrefix(old, "'"):
-		return "'" + strings.ReplaceAll(value, "'", "''") + "'", true
-	case strings.ContainsAny(value, ":#{}[],&*!|>%@`\"'") || value == "":
-		return "'" + strings.ReplaceAll(value, "'", "''") + "'", true
-	}
-	return value, true
-}

@@ -73,8 +73,8 @@ func (p Place) IsZero() bool { return p.Ref.IsZero() && p.Origin == nil && p.Fil
 // key tells places apart.
 func (p Place) key() string { return p.Ref.String() + "\x00" + p.Path + "\x00" + p.File }
 
-// locate looks the place up in its file.
-func (p Place) locate() Location {
+// Location looks the place up in its file.
+func (p Place) Location() Location {
 	l := Location{Object: p.Ref, Path: p.Path, Label: p.Label, Value: p.Value, File: p.File, origin: p.Origin}
 	l.Line = p.Line
 	if p.Origin == nil || p.Origin.File == "" {

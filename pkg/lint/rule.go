@@ -17,6 +17,8 @@ const (
 	Warning Severity = "warning"
 	// Info: worth knowing.
 	Info Severity = "info"
+	// Off, as the severity of a rule in [Options], means that it is not applied.
+	Off Severity = "off"
 )
 
 // severities in ascending order.

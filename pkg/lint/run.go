@@ -37,6 +37,9 @@ func Run(ctx context.Context, in Input, opts Options) (*Result, error) {
 	facts := newFacts(in)
 	out := &Result{Objects: in.Snapshot.Objects(), Files: in.Files}
 	for _, r := range opts.Rules {
+		if opts.Severities[r.ID] == Off {
+			continue
+		}
 		done := make(chan outcome, 1)
 		go apply(facts, r, done)
 		select {
@@ -51,6 +54,7 @@ func Run(ctx context.Context, in Input, opts Options) (*Result, error) {
 		}
 	}
 	out.finish()
+	out.applySuppressions(in.Suppressions, opts)
 	return out, ctx.Err()
 }
 
@@ -91,13 +95,13 @@ func (res *Result) take(r *Rule, o outcome, opts Options) {
 		return
 	}
 	for _, d := range o.diagnostics {
-		f := Finding{Rule: r, Severity: severityOf(r, d.Severity, opts), Message: oneLine(d.Message), Help: d.Help, At: d.At.locate(), Fix: d.Fix}
+		f := Finding{Rule: r, Severity: severityOf(r, d.Severity, opts), Message: oneLine(d.Message), Help: d.Help, At: d.At.Location(), Fix: d.Fix}
 		f.Cause = f.At
 		if !d.Cause.IsZero() {
-			f.Cause = d.Cause.locate()
+			f.Cause = d.Cause.Location()
 		}
 		for _, p := range d.Related {
-			if l := p.locate(); !l.IsZero() && l.Compare(f.At) != 0 {
+			if l := p.Location(); !l.IsZero() && l.Compare(f.At) != 0 {
 				f.Related = append(f.Related, l)
 			}
 		}

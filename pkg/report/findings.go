@@ -123,7 +123,7 @@ func (d *Findings) Head() any {
 	r := d.result
 	head := findingHead{
 		TypeMeta: TypeMeta{APIVersion, "FindingList"}, Kueue: kueueOf(d.conf), Objects: r.Objects, Files: r.Files, Unknown: []UnknownRule{},
-		Summary: FindingSummary{Errors: r.Count(lint.Error), Warnings: r.Count(lint.Warning), Infos: r.Count(lint.Info), Suppressed: r.Suppressed},
+		Summary: FindingSummary{Errors: r.Count(lint.Error), Warnings: r.Count(lint.Warning), Infos: r.Count(lint.Info), Suppressed: len(r.Suppressed)},
 	}
 	for _, u := range r.Unevaluated {
 		head.Unknown = append(head.Unknown, UnknownRule{Rule: u.Rule.ID, Missing: u.Missing})

@@ -37,6 +37,15 @@ func writeSARIF(w io.Writer, d *Findings) error {
 	for _, f := range d.result.Findings {
 		run.Results = append(run.Results, sarifResult(f))
 	}
+	for _, f := range d.result.Suppressed {
+		r := sarifResult(f.Finding)
+		kind := "external"
+		if f.InSource {
+			kind = "inSource"
+		}
+		r.Suppressions = append(r.Suppressions, sarif.Suppression{Kind: kind, Justification: f.Justification})
+		run.Results = append(run.Results, r)
+	}
 	encoder := json.NewEncoder(w)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")

@@ -24,7 +24,7 @@ func faults(findings []lint.Finding) []*fault {
 		k := key{f.Rule.ID, f.Cause.String() + "\x00" + f.Cause.Path + f.Cause.Object.String()}
 		group := known[k]
 		switch {
-		case group == nil || f.Cause.IsZero():
+		case group == nil || f.Cause.IsZero() || f.At.Compare(group.lead.At) == 0: // two things about one field are two
 			group = &fault{lead: f}
 			known[k] = group
 			out = append(out, group)
@@ -198,8 +198,8 @@ func (d *Findings) summary(s *Screen) {
 	if d.result.Files == 0 {
 		text = fmt.Sprintf("%s in %s", strings.Join(counts, ", "), countOf(r.Objects, "object"))
 	}
-	if r.Suppressed > 0 {
-		text += fmt.Sprintf(" · %d suppressed", r.Suppressed)
+	if n := len(r.Suppressed); n > 0 {
+		text += fmt.Sprintf(" · %d suppressed", n)
 	}
 	s.remark(normal, "", text)
 	if n := len(r.Unevaluated); n > 0 {

@@ -44,6 +44,13 @@ func (p Problem) String() string {
 // Error makes a Problem usable as an error.
 func (p Problem) Error() string { return p.String() }
 
+// TextSink is a Sink that is also shown the text of YAML inputs: comments are part of no object. The text begins on
+// the given line of the file and must not be kept or changed.
+type TextSink interface {
+	Sink
+	Text(file string, line int, text []byte)
+}
+
 // Sink receives what a reader finds. A reader calls it from one goroutine at a time.
 type Sink interface {
 	// Want tells whether objects of this kind are needed. Unwanted ones are not decoded.

@@ -17,9 +17,12 @@ var extensions = map[string]bool{".yaml": true, ".yml": true, ".json": true, ".j
 const extensionList = ".yaml, .yml, .json, .jsonl or .ndjson"
 
 // findFiles turns names into files, each once, in the order given and, within a directory or glob, by path.
-func findFiles(names []string, recursive bool, out *emitter) []string {
-	x := expansion{recursive: recursive, out: out, seen: map[string]bool{}}
-	for _, name := range names {
+func findFiles(opts Options, out *emitter) []string {
+	x := expansion{recursive: opts.Recursive, skip: opts.Skip, out: out, seen: map[string]bool{}}
+	if x.skip == nil {
+		x.skip = func(string, bool) bool { return false }
+	}
+	for _, name := range opts.Filenames {
 		x.name(name)
 	}
 	return x.files
@@ -27,6 +30,7 @@ func findFiles(names []string, recursive bool, out *emitter) []string {
 
 type expansion struct {
 	recursive bool
+	skip      func(path string, isDir bool) bool
 	out       *emitter
 	files     []string
 	// seen holds the real paths of files and directories: a file is read once, and loops of links end.
@@ -75,6 +79,9 @@ func (x *expansion) file(name string) { x.add(name, realPath(name)) }
 
 func (x *expansion) add(name, real string) {
 	x.found = true
+	if name != stdinName && x.skip(name, false) {
+		return
+	}
 	if !x.seen[real] {
 		x.seen[real] = true
 		x.files = append(x.files, name)
@@ -89,6 +96,10 @@ func (x *expansion) directory(dir string) {
 		return
 	}
 	x.seen[real] = true
+	if x.skip(dir, true) {
+		x.found = true
+		return
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		x.found = true

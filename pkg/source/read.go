@@ -21,6 +21,10 @@ type Options struct {
 	Stdin io.Reader
 	// FirstSeq is the Seq of the first document.
 	FirstSeq int
+	// Texts stand for the content of files, by the names they are found under: changes that are not written yet.
+	Texts map[string][]byte
+	// Skip leaves a file, or a directory with everything below it, out. Nil leaves nothing out.
+	Skip func(path string, isDir bool) bool
 }
 
 // Read reads all objects of the files named in opts. Whatever cannot be read is a [Problem] of the sink;
@@ -28,9 +32,13 @@ type Options struct {
 func Read(ctx context.Context, opts Options, sink Sink) error {
 	out := &emitter{ctx: ctx, sink: sink, seq: opts.FirstSeq}
 	places := &placeCache{}
-	for _, f := range findFiles(opts.Filenames, opts.Recursive, out) {
+	for _, f := range findFiles(opts, out) {
 		if ctx.Err() != nil {
 			break
+		}
+		if text, ok := opts.Texts[f]; ok {
+			(&input{name: f, backing: heldBytes(text), out: out, places: places}).read(bytes.NewReader(text))
+			continue
 		}
 		readFile(f, opts.Stdin, out, places)
 	}

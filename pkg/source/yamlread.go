@@ -19,6 +19,9 @@ func (in *input) readYAML(w *window) {
 	if !ok {
 		return
 	}
+	if s, ok := in.out.sink.(TextSink); ok {
+		s.Text(in.name, line, text)
+	}
 	y := &yamlReader{in: in, text: text, base: base, line: line}
 	if in.backing == nil {
 		in.backing, y.base = heldBytes(text), 0

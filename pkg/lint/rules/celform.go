@@ -28,7 +28,11 @@ var (
 
 // corrected rewrites what is written in one of these forms. ok is false when nothing is, or the result does not compile.
 func corrected(p *lint.Pass, s lint.Selector) (text string, ok bool) {
-	driver := driverFor(p, s)
+	return correctedWith(driverFor(p, s), s)
+}
+
+// correctedWith is corrected with a driver for the names that lack one.
+func correctedWith(driver string, s lint.Selector) (text string, ok bool) {
 	text = asDomain.ReplaceAllStringFunc(s.Text, func(m string) string { return rewriteDomain(asDomain.FindStringSubmatch(m), driver) })
 	text = typeMember.ReplaceAllString(text, "$1")
 	text = slashed.ReplaceAllStringFunc(text, func(m string) string {
@@ -115,9 +119,10 @@ func rightForm(p *lint.Pass, s lint.Selector) string {
 
 // formFix replaces the selector. It is safe where the driver is known.
 func formFix(p *lint.Pass, s lint.Selector) *lint.Fix {
-	text, ok := corrected(p, s)
-	if !ok || strings.Contains(text, placeholder) {
-		return nil
-	}
-	return p.Replace(s.At, text, "write the selector as the API reads it")
+	driver := driverFor(p, s)
+	return p.Rewrite(s.At, s.Text, func(text string) (string, bool) {
+		s.Text = text
+		now, ok := correctedWith(driver, s)
+		return now, ok && !strings.Contains(now, placeholder)
+	}, "write the selector as the API reads it")
 }

@@ -59,7 +59,7 @@ func lintedFiles(t *testing.T, names []string, kueue kueueconf.Options, kubernet
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := lint.Input{Snapshot: snap, Config: conf, Documents: collect.Documents, Files: collect.Files(), Kubernetes: kubernetes}
+	in := lint.Input{Snapshot: snap, Config: conf, Documents: collect.Documents, Files: collect.Files(), Kubernetes: kubernetes, Suppressions: collect.Suppressions}
 	result, err := lint.Run(context.Background(), in, lint.Options{Rules: rules.All()})
 	if err != nil {
 		t.Fatal(err)

@@ -49,11 +49,12 @@ func reportNotManaged(p *lint.Pass, w *workload.Workload, r workload.Reason) {
 		help = fmt.Sprintf("label namespace %s: %s=true", w.Namespace, kueueconf.OpenShiftManagedLabel)
 	}
 	related := []lint.Place{p.Configured("managedJobsNamespaceSelector").Name()}
-	if ns := p.Snapshot.Get(cluster.Namespace, "", w.Namespace); ns != nil {
+	ns := p.Snapshot.Get(cluster.Namespace, "", w.Namespace)
+	if ns != nil {
 		related = append([]lint.Place{lint.At(ns, "metadata").Name()}, related...)
 	}
 	text := trimStop(r.Text)
-	p.Report(lint.Diagnostic{At: lint.QueueName(w), Severity: severity, Message: strings.ToLower(text[:1]) + text[1:], Help: help, Related: related})
+	p.Report(lint.Diagnostic{At: lint.QueueName(w), Severity: severity, Message: strings.ToLower(text[:1]) + text[1:], Help: help, Related: related, Fix: labelFix(p, ns)})
 }
 
 // trimStop takes the full stop off a sentence.

@@ -60,7 +60,9 @@ func checkVersion(p *lint.Pass, d *source.Document) {
 	}
 	switch {
 	case known:
-		p.Report(lived(p, at, d, l))
+		out := lived(p, at, d, l)
+		out.Fix = writeCurrent(p, d)
+		p.Report(out)
 	case d.APIVersion == "kueue.x-k8s.io/v1beta1":
 		p.Report(lint.Diagnostic{At: at, Severity: lint.Info, Message: "kueue.x-k8s.io/v1beta1 is deprecated", Help: "write kueue.x-k8s.io/v1beta2"})
 	default:

@@ -57,16 +57,22 @@ func checkFields(p *lint.Pass, d *source.Document) {
 				out.Help = strings.ReplaceAll(h.help, "NAME", name)
 			}
 		}
+		if flatRequest.MatchString(d.APIVersion + " " + path) {
+			out.Fix = writeExactly(d)
+		}
 		p.Report(out)
 	}
 }
+
+// flatRequest is a field of a request that stands where v1beta1 had it.
+var flatRequest = regexp.MustCompile(`^resource\.k8s\.io/(v1|v1beta2) .*devices\.requests\[\d+\]\.\w+$`)
 
 // misplaced are fields that have another place in this version, and where that is.
 var misplaced = []struct {
 	where *regexp.Regexp
 	help  string
 }{
-	{regexp.MustCompile(`^resource\.k8s\.io/(v1|v1beta2) .*devices\.requests\[\d+\]\.\w+$`), "in this version it stands under exactly: exactly: {NAME: …}"},
+	{flatRequest, "in this version it stands under exactly: exactly: {NAME: …}"},
 	{regexp.MustCompile(`^resource\.k8s\.io/v1beta1 .*devices\.requests\[\d+\]\.exactly$`), "in v1beta1 its fields stand in the request itself; better write apiVersion: resource.k8s.io/v1"},
 	{regexp.MustCompile(`^resource\.k8s\.io/(v1|v1beta2) spec\.devices\[\d+\]\.basic$`), "in this version its fields stand in the device itself, without basic"},
 	{regexp.MustCompile(`^resource\.k8s\.io/v1beta1 spec\.devices\[\d+\]\.(attributes|capacity|consumesCounters)$`), "in v1beta1 it stands under basic; better write apiVersion: resource.k8s.io/v1"},

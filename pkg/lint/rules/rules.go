@@ -12,6 +12,8 @@ import "github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 func All() []*lint.Rule {
 	return []*lint.Rule{
 		unreadableDocument,
+		lint.SuppressionWithoutReason,
+		lint.UnusedSuppression,
 		lint.RuleFailed,
 		unmappedDeviceClass,
 		mappingNotCovered,
