@@ -26,6 +26,9 @@ var (
 	slashed = regexp.MustCompile(`device\.(attributes|capacity)\[(?:"([^"/]+)/(\w+)"|'([^'/]+)/(\w+)')\]`)
 )
 
+// celComment is a line of a selector that is a comment. On one line it would hide the rest.
+var celComment = regexp.MustCompile(`(?m)^\s*//.*$`)
+
 // corrected rewrites what is written in one of these forms. ok is false when nothing is, or the result does not compile.
 func corrected(p *lint.Pass, s lint.Selector) (text string, ok bool) {
 	return correctedWith(driverFor(p, s), s)
@@ -114,7 +117,7 @@ func rightForm(p *lint.Pass, s lint.Selector) string {
 	if !ok {
 		return "the form is device.attributes[\"DRIVER\"].NAME for attributes, device.capacity[\"DRIVER\"].NAME.compareTo(quantity(\"80Gi\")) >= 0 for amounts"
 	}
-	return "write " + strings.Join(strings.Fields(text), " ")
+	return "write " + strings.Join(strings.Fields(celComment.ReplaceAllString(text, "")), " ")
 }
 
 // formFix replaces the selector. It is safe where the driver is known.

@@ -24,6 +24,12 @@ var directive = regexp.MustCompile(`(?m)^# (with|kueue|kubernetes): (.+)$`)
 // linted is the result for one file, together with the files of testdata/with that it names.
 func linted(t *testing.T, path string) (*lint.Result, *cluster.Snapshot) {
 	t.Helper()
+	return lintedAs(t, path, nil)
+}
+
+// lintedAs is linted with texts that stand for files.
+func lintedAs(t *testing.T, path string, texts map[string][]byte) (*lint.Result, *cluster.Snapshot) {
+	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -43,14 +49,19 @@ func linted(t *testing.T, path string) (*lint.Result, *cluster.Snapshot) {
 			}
 		}
 	}
-	return lintedFiles(t, names, kueue, kubernetes)
+	return lintedTexts(t, source.Options{Filenames: names, Texts: texts}, kueue, kubernetes)
 }
 
 func lintedFiles(t *testing.T, names []string, kueue kueueconf.Options, kubernetes lint.KubernetesVersion) (*lint.Result, *cluster.Snapshot) {
 	t.Helper()
+	return lintedTexts(t, source.Options{Filenames: names}, kueue, kubernetes)
+}
+
+func lintedTexts(t *testing.T, files source.Options, kueue kueueconf.Options, kubernetes lint.KubernetesVersion) (*lint.Result, *cluster.Snapshot) {
+	t.Helper()
 	b := cluster.NewBuilder(nil)
 	collect := lint.NewCollector(b.Sink(cluster.InputOptions{Laid: true, Whole: true}))
-	err := source.Read(context.Background(), source.Options{Filenames: names}, collect)
+	err := source.Read(context.Background(), files, collect)
 	snap := b.Build()
 	if err != nil {
 		t.Fatal(err)

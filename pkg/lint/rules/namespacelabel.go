@@ -47,6 +47,9 @@ func (s labelSet) Get(key string) string { return s[key] }
 // Lookup implements labels.Labels.
 func (s labelSet) Lookup(key string) (string, bool) { v, ok := s[key]; return v, ok }
 
+// notText are words that YAML reads as something else than text.
+var notText = map[string]bool{"true": true, "false": true, "on": true, "off": true, "yes": true, "no": true, "y": true, "n": true, "null": true}
+
 // labelFix adds the label that makes Kueue manage a namespace to its manifest. Nil when it is not plain which, or where.
 func labelFix(p *lint.Pass, ns *cluster.Object) *lint.Fix {
 	if ns == nil {
@@ -63,24 +66,37 @@ func labelFix(p *lint.Pass, ns *cluster.Object) *lint.Fix {
 	if _, has := ns.Meta.Labels[key]; has {
 		return p.Replace(lint.At(ns, fmt.Sprintf("metadata.labels[%q]", key)), value, description)
 	}
-	if value == "true" || value == "false" || value == "" || strings.Trim(value, "0123456789.") == "" || value == "on" || value == "off" || value == "yes" || value == "no" || value == "null" {
+	if notText[strings.ToLower(value)] || strings.Trim(value, "0123456789.") == "" {
 		value = `"` + value + `"`
 	}
+	edit, ok := addLabel(ns, key, value)
+	if !ok {
+		return nil
+	}
+	return &lint.Fix{Description: description, Safe: true, Edits: []lint.Edit{edit}}
+}
+
+// addLabel is the edit that adds a label to a manifest; ok is false where its layout leaves no plain place.
+func addLabel(ns *cluster.Object, key, value string) (edit lint.Edit, ok bool) {
 	metadata, labels := lint.At(ns, "metadata").Location(), lint.At(ns, "metadata.labels").Location()
 	inMetadata, ok1 := metadata.Written()
 	inLabels, ok2 := labels.Written()
 	if !ok1 || !ok2 || metadata.Column < 1 {
-		return nil
+		return edit, false
 	}
 	lacksLabels := len(ns.Meta.Labels) == 0 && inLabels == inMetadata // Field returned the parent
-	var edit lint.Edit
 	switch {
 	case !lacksLabels && strings.HasPrefix(inLabels, "{"):
 		edit = intoFlow(labels, inLabels, key, value)
 	case !lacksLabels && len(ns.Meta.Labels) > 0:
-		edit = lint.Insert(labels.File, labels.Line, labels.Column, key+": "+value+"\n"+strings.Repeat(" ", labels.Column-1))
+		name := lint.At(ns, "metadata.labels").Name().Location()
+		line, ok := name.Text(name.Line)
+		if !ok {
+			return edit, false
+		}
+		edit = lint.Insert(name.File, name.Line, len(line)+1, "\n"+strings.Repeat(" ", labels.Column-1)+key+": "+value)
 	case !lacksLabels:
-		return nil
+		return edit, false
 	case strings.HasPrefix(inMetadata, "{"):
 		name := lint.At(ns, "metadata.name").Location()
 		entry := fmt.Sprintf(", labels: {%s: %s}", key, value)
@@ -92,12 +108,12 @@ func labelFix(p *lint.Pass, ns *cluster.Object) *lint.Fix {
 		name := lint.At(ns, "metadata.name").Location()
 		line, ok := name.Text(name.EndLine)
 		if !ok {
-			return nil
+			return edit, false
 		}
 		indent := strings.Repeat(" ", metadata.Column-1)
 		edit = lint.Insert(name.File, name.EndLine, len(line)+1, "\n"+indent+"labels:\n"+indent+"  "+key+": "+value)
 	}
-	return &lint.Fix{Description: description, Safe: true, Edits: []lint.Edit{edit}}
+	return edit, true
 }
 
 // intoFlow puts an entry at the start of `{a: b}`.
