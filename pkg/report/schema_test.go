@@ -5,10 +5,14 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/invopop/jsonschema"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/lintconfig"
 )
 
 // schemas are the results with a JSON Schema of their own.
@@ -18,6 +22,7 @@ var schemas = map[string]any{
 	"findinglist.json":      &FindingList{},
 	"queuelist.json":        &QueueList{},
 	"simulationresult.json": &SimulationResult{},
+	"lintconfig.json":       &lintconfig.Config{},
 }
 
 // schemaDir holds the schemas that are committed.
@@ -29,6 +34,19 @@ func schemaOf(t *testing.T, name string, v any) []byte {
 	r := &jsonschema.Reflector{BaseSchemaID: "https://gpuquota.dev/schemas/v1alpha1", AllowAdditionalProperties: true}
 	for _, dir := range []string{".", "../cluster"} {
 		if err := r.AddGoComments("github.com/gpu-quota/kubectl-gpu-quota/pkg/report", dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ok := v.(*lintconfig.Config); ok {
+		// What people write has no fields beyond those known, and is read by its YAML names.
+		r.AllowAdditionalProperties, r.FieldNameTag = false, "yaml"
+		r.Mapper = func(t reflect.Type) *jsonschema.Schema {
+			if t == reflect.TypeFor[lint.Severity]() {
+				return &jsonschema.Schema{Type: "string", Enum: []any{lint.Error, lint.Warning, lint.Info, lint.Off}}
+			}
+			return nil
+		}
+		if err := r.AddGoComments("github.com/gpu-quota/kubectl-gpu-quota/pkg/report", "../lint/lintconfig"); err != nil {
 			t.Fatal(err)
 		}
 	}
