@@ -25,7 +25,7 @@ PACKAGES := ./... ./testdata/demo
 # Modules of their own, for tests with heavy dependencies.
 NESTED := $(patsubst %/go.mod,%,$(wildcard release/go.mod test/*/go.mod test/*/*/go.mod))
 
-.PHONY: help build demo test bench verify lint vet staticcheck gofmt imports nested fuzz update release release-test clean e2e e2e-build e2e-bench
+.PHONY: help build demo test bench lint-bench verify lint vet staticcheck gofmt imports nested fuzz update release release-test clean e2e e2e-build e2e-bench
 
 help: ## Say what can be made.
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -18,9 +18,23 @@ func main() { os.Exit(run()) }
 // twice that size, as Go allows itself by default, would be half empty.
 const gcPercent = 50
 
+// lintPercent is that of lint, which reads manifests: they are small, and it is run before every commit. lintMemory is the heap
+// from which on memory counts more than time again, as for an export of a whole cluster.
+const (
+	lintPercent = 400
+	lintMemory  = 512 << 20
+)
+
 func run() int {
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
+		percent := gcPercent
+		if len(os.Args) > 1 && os.Args[1] == "lint" {
+			percent = lintPercent
+			if os.Getenv("GOMEMLIMIT") == "" {
+				debug.SetMemoryLimit(lintMemory)
+			}
+		}
+		debug.SetGCPercent(percent)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

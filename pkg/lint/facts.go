@@ -39,6 +39,47 @@ type Facts struct {
 	selectors func() []Selector
 	admission func() *admission.Engine
 	alone     func() *Facts
+	read      readSelectors
+}
+
+// readSelectors remembers what selectors say: many are written alike.
+type readSelectors struct {
+	mu       sync.Mutex
+	uses     map[string][]device.Use
+	compiled map[string]compiledSelector
+}
+
+type compiledSelector struct {
+	detail       string
+	tooExpensive bool
+}
+
+// Uses is [device.Uses] of a selector. The result must not be changed.
+func (f *Facts) Uses(text string) []device.Use {
+	return remembered(&f.read.mu, &f.read.uses, text, device.Uses)
+}
+
+// CompileNew is [device.CompileNew] of a selector.
+func (f *Facts) CompileNew(text string) (detail string, tooExpensive bool) {
+	c := remembered(&f.read.mu, &f.read.compiled, text, func(text string) (c compiledSelector) {
+		c.detail, c.tooExpensive = device.CompileNew(text)
+		return c
+	})
+	return c.detail, c.tooExpensive
+}
+
+func remembered[T any](mu *sync.Mutex, known *map[string]T, text string, read func(string) T) T {
+	mu.Lock()
+	defer mu.Unlock()
+	if v, ok := (*known)[text]; ok {
+		return v
+	}
+	if *known == nil {
+		*known = map[string]T{}
+	}
+	v := read(text)
+	(*known)[text] = v
+	return v
 }
 
 func newFacts(in Input) *Facts {

@@ -116,6 +116,9 @@ var foreign = []struct{ start, reason string }{
 func (in *input) read(src io.Reader) {
 	in.out.begin(in.name)
 	size := in.size
+	if f, ok := in.backing.(*file); ok {
+		size = f.size
+	}
 	if size == 0 {
 		size = windowSize
 	}

@@ -10,7 +10,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -31,11 +30,11 @@ var celComment = regexp.MustCompile(`(?m)^\s*//.*$`)
 
 // corrected rewrites what is written in one of these forms. ok is false when nothing is, or the result does not compile.
 func corrected(p *lint.Pass, s lint.Selector) (text string, ok bool) {
-	return correctedWith(driverFor(p, s), s)
+	return correctedWith(p, driverFor(p, s), s)
 }
 
 // correctedWith is corrected with a driver for the names that lack one.
-func correctedWith(driver string, s lint.Selector) (text string, ok bool) {
+func correctedWith(p *lint.Pass, driver string, s lint.Selector) (text string, ok bool) {
 	text = asDomain.ReplaceAllStringFunc(s.Text, func(m string) string { return rewriteDomain(asDomain.FindStringSubmatch(m), driver) })
 	text = typeMember.ReplaceAllString(text, "$1")
 	text = slashed.ReplaceAllStringFunc(text, func(m string) string {
@@ -49,7 +48,7 @@ func correctedWith(driver string, s lint.Selector) (text string, ok bool) {
 	if text == s.Text {
 		return "", false
 	}
-	detail, _ := device.CompileNew(text)
+	detail, _ := p.CompileNew(text)
 	return text, detail == ""
 }
 
@@ -93,7 +92,7 @@ func driverFor(p *lint.Pass, s lint.Selector) string {
 		return rightDriver(p, s.Driver)
 	}
 	for _, text := range texts {
-		for _, u := range device.Uses(text) {
+		for _, u := range p.Uses(text) {
 			switch {
 			case u.Map == "driver" && u.Operator == "==" && u.Type == "string":
 				return rightDriver(p, u.Literal)
@@ -125,7 +124,7 @@ func formFix(p *lint.Pass, s lint.Selector) *lint.Fix {
 	driver := driverFor(p, s)
 	return p.Rewrite(s.At, s.Text, func(text string) (string, bool) {
 		s.Text = text
-		now, ok := correctedWith(driver, s)
+		now, ok := correctedWith(p, driver, s)
 		return now, ok && !strings.Contains(now, placeholder)
 	}, "write the selector as the API reads it")
 }

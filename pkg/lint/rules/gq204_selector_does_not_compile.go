@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -24,7 +23,7 @@ var selectorDoesNotCompile = &lint.Rule{
 			p.ReportRefusal(r, "", "")
 		}
 		for _, s := range p.Selectors() {
-			detail, tooExpensive := device.CompileNew(s.Text)
+			detail, tooExpensive := p.CompileNew(s.Text)
 			switch {
 			case detail != "":
 				p.Report(lint.Diagnostic{At: s.At, Message: fmt.Sprintf("the selector of this %s does not compile: %s", s.Of, detail), Help: rightForm(p, s)})

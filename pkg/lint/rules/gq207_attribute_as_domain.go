@@ -23,7 +23,7 @@ var attributeAsDomain = &lint.Rule{
 	},
 	Check: func(p *lint.Pass) {
 		for _, s := range p.Selectors() {
-			for _, u := range device.Uses(s.Text) {
+			for _, u := range p.Uses(s.Text) {
 				if message := misread(u); message != "" {
 					p.Report(lint.Diagnostic{At: s.At, Message: message, Help: rightForm(p, s), Fix: formFix(p, s)})
 				}

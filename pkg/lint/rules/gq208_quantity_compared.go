@@ -22,7 +22,7 @@ var quantityCompared = &lint.Rule{
 	},
 	Check: func(p *lint.Pass) {
 		for _, s := range p.Selectors() {
-			for _, u := range device.Uses(s.Text) {
+			for _, u := range p.Uses(s.Text) {
 				if message := miscompared(u); message != "" {
 					p.Report(lint.Diagnostic{At: s.At, Message: message, Help: rightForm(p, s), Fix: formFix(p, s)})
 				}

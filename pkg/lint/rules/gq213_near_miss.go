@@ -25,7 +25,7 @@ var nearMiss = &lint.Rule{
 	},
 	Check: func(p *lint.Pass) {
 		for _, s := range p.Selectors() {
-			for _, u := range device.Uses(s.Text) {
+			for _, u := range p.Uses(s.Text) {
 				if lowerBound(u, s.Text) && p.Need(cluster.ResourceSlice) {
 					checkThreshold(p, s, u)
 				}

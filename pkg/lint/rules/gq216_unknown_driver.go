@@ -7,7 +7,6 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -25,7 +24,7 @@ var unknownDriver = &lint.Rule{
 	},
 	Check: func(p *lint.Pass) {
 		for _, s := range p.Selectors() {
-			for _, u := range device.Uses(s.Text) {
+			for _, u := range p.Uses(s.Text) {
 				name := u.Literal
 				if u.Map != "driver" || u.Operator != "==" || u.Type != "string" {
 					name = ""
