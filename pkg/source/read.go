@@ -32,16 +32,7 @@ type Options struct {
 func Read(ctx context.Context, opts Options, sink Sink) error {
 	out := &emitter{ctx: ctx, sink: sink, seq: opts.FirstSeq}
 	places := &placeCache{}
-	for _, f := range findFiles(opts, out) {
-		if ctx.Err() != nil {
-			break
-		}
-		if text, ok := opts.Texts[f]; ok {
-			(&input{name: f, backing: heldBytes(text), out: out, places: places}).read(bytes.NewReader(text))
-			continue
-		}
-		readFile(f, opts.Stdin, out, places)
-	}
+	readInTurn(ctx, findFiles(opts, out), opts, out, places)
 	return ctx.Err()
 }
 

@@ -2,20 +2,35 @@ package source
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// shortBool finds documents that may hold a bare y or n.
-var shortBool = regexp.MustCompile(`(?m)(?:^|[\s:,\[{-])[yYnN](?:[\s:,\]}]|$)`)
+// mayHoldShortBool finds documents that may hold a bare y or n: the letter between marks or blanks.
+func mayHoldShortBool(text []byte) bool {
+	for i, c := range text {
+		if c|0x20 != 'y' && c|0x20 != 'n' {
+			continue
+		}
+		if (i == 0 || beforeScalar[text[i-1]]) && (i+1 == len(text) || behindScalar[text[i+1]]) {
+			return true
+		}
+	}
+	return false
+}
+
+// beforeScalar and behindScalar are the bytes that a plain scalar may stand between.
+var (
+	beforeScalar = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, '\f': true, '\v': true, ':': true, ',': true, '[': true, '{': true, '-': true}
+	behindScalar = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, '\f': true, '\v': true, ':': true, ',': true, ']': true, '}': true}
+)
 
 // quoteShortBools puts quotes around the bare scalars y, Y, n and N. YAML 1.1, which kubectl reads,
 // takes them for booleans, and every tool that writes them means text: a queue called n, a node called
 // y. No field of Kubernetes is written so for a boolean. kubectl itself refuses such a manifest.
 func quoteShortBools(text []byte) []byte {
-	if !shortBool.Match(text) {
+	if !mayHoldShortBool(text) {
 		return text
 	}
 	var root yamlv3.Node
