@@ -17,7 +17,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/lintconfig"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/rules"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/rulepack"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
@@ -48,12 +48,15 @@ const lintExample = `  # The manifests of a repository
   # In CI: for people on the terminal, for the code scanning in a file
   kubectl gpu-quota lint deploy/ --report sarif=lint.sarif
 
+  # With rules of your own
+  kubectl gpu-quota lint deploy/ --rules rules/
+
   # What does this rule mean?
   kubectl gpu-quota rules explain GQ104`
 
 // lintFlags are the flags of lint, as given.
 type lintFlags struct {
-	filenames, from, reports                             []string
+	filenames, from, reports, packs                      []string
 	kueueVersion, kueueConfig, kubernetesVersion, failOn string
 	featureGates                                         []string
 	output, color                                        string
@@ -77,6 +80,8 @@ type lintOptions struct {
 	baseline      string
 	writeBaseline bool
 	fix           fixMode
+	// packs are the rules of --rules.
+	packs *rulepack.Set
 }
 
 // findingReport is one --report.
@@ -123,6 +128,7 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 
 	f.registerKept(input)
 	fixes := f.fixFlags()
+	addRulesFlag(input, &f.packs)
 
 	kueue := pflag.NewFlagSet(kueueGroup, pflag.ContinueOnError)
 	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.19.2 or main; the default is that of the manager's image")
@@ -146,7 +152,11 @@ func (f *lintFlags) toOptions(env Env, args []string) (*lintOptions, error) {
 		return nil, errors.New("PATHs are all there is: to check files against an export or a cluster, name them with -f")
 	}
 	shared.filenames = slices.Concat(args, f.filenames)
-	o := &lintOptions{options: &options{flags: shared}, paths: args, failOn: f.failOn, rules: rules.All()}
+	packs, err := rulepack.Load(f.packs...)
+	if err != nil {
+		return nil, fmt.Errorf("--rules: %w", err)
+	}
+	o := &lintOptions{options: &options{flags: shared}, paths: args, failOn: f.failOn, packs: packs, rules: allRules(packs)}
 	if !slices.Contains(failModes, f.failOn) {
 		return nil, fmt.Errorf("--fail-on must be one of %s, not %q", strings.Join(failModes, ", "), f.failOn)
 	}
@@ -156,7 +166,6 @@ func (f *lintFlags) toOptions(env Env, args []string) (*lintOptions, error) {
 	if err := shared.checkInputs(); err != nil {
 		return nil, err
 	}
-	var err error
 	if f.kubernetesVersion != "" {
 		if o.kubernetes, err = lint.ParseKubernetes(f.kubernetesVersion); err != nil {
 			return nil, fmt.Errorf("--kubernetes-version: %w", err)
@@ -278,7 +287,7 @@ func readLint(ctx context.Context, env Env, o *lintOptions) (*lintInput, error) 
 	if err := o.holdStdin(env); err != nil {
 		return nil, err
 	}
-	b := &collector{Builder: cluster.NewBuilder(wants)}
+	b := &collector{Builder: cluster.NewBuilder(wants), keep: o.packs.Wants}
 	err := readPaths(ctx, env, o, b)
 	snap := b.Build()
 	if err != nil {
@@ -292,6 +301,7 @@ func readLint(ctx context.Context, env Env, o *lintOptions) (*lintInput, error) 
 	in := &lintInput{Input: lint.Input{Snapshot: snap, Config: conf, Kubernetes: o.kubernetes}, collector: b}
 	for _, c := range b.sinks {
 		in.Documents = append(in.Documents, c.Documents...)
+		in.Kept = append(in.Kept, c.Kept...)
 		in.Files += c.Files()
 		in.Suppressions = append(in.Suppressions, c.Suppressions...)
 	}
@@ -320,11 +330,13 @@ type collector struct {
 	sinks []*lint.Collector
 	// laid are those of sinks that read PATHs or the files of -f.
 	laid []*lint.Collector
+	keep func(apiVersion, kind string) bool
 }
 
 // Sink implements inlet.
 func (c *collector) Sink(opts cluster.InputOptions) source.Sink {
 	s := lint.NewCollector(c.Builder.Sink(opts))
+	s.Keep = c.keep
 	c.sinks = append(c.sinks, s)
 	if opts.Laid {
 		c.laid = append(c.laid, s)

@@ -7,9 +7,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/rulepack"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/rules"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 )
@@ -18,14 +20,15 @@ func newRules(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "rules",
 		Short:   "List and explain the rules of lint",
-		Example: "  kubectl gpu-quota rules list\n  kubectl gpu-quota rules explain GQ104",
+		Example: "  kubectl gpu-quota rules list\n  kubectl gpu-quota rules explain GQ104\n  kubectl gpu-quota rules test rules/",
 	}
-	cmd.AddCommand(newRulesList(env), newRulesExplain(env))
+	cmd.AddCommand(newRulesList(env), newRulesExplain(env), newRulesTest(env))
 	return cmd
 }
 
 func newRulesList(env Env) *cobra.Command {
 	output := ""
+	var packs []string
 	cmd := &cobra.Command{
 		Use:     "list [flags]",
 		Short:   "List the rules with their severities",
@@ -36,10 +39,15 @@ func newRulesList(env Env) *cobra.Command {
 			if !ok {
 				return usageError{fmt.Errorf("unknown output format %q; use one of json, yaml, name", output), cmd.CommandPath()}
 			}
-			return write(env.Out, rules.All())
+			set, err := rulepack.Load(packs...)
+			if err != nil {
+				return fmt.Errorf("--rules: %w", err)
+			}
+			return write(env.Out, allRules(set))
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json, yaml or name")
+	addRulesFlag(cmd.Flags(), &packs)
 	return cmd
 }
 
@@ -73,8 +81,12 @@ func newRuleList(all []*lint.Rule) ruleList {
 
 var ruleListFormats = map[string]func(io.Writer, []*lint.Rule) error{
 	"": func(w io.Writer, all []*lint.Rule) error {
+		width := 0
 		for _, r := range all {
-			if _, err := fmt.Fprintf(w, "%s  %-7s  %-32s  %s\n", r.ID, r.Severity, r.Name, r.Doc.Title); err != nil {
+			width = max(width, len(r.ID))
+		}
+		for _, r := range all {
+			if _, err := fmt.Fprintf(w, "%-*s  %-7s  %-32s  %s\n", width, r.ID, r.Severity, r.Name, r.Doc.Title); err != nil {
 				return err
 			}
 		}
@@ -106,8 +118,20 @@ var ruleListFormats = map[string]func(io.Writer, []*lint.Rule) error{
 	},
 }
 
+// allRules are the program's own rules and those of packs, by ID.
+func allRules(packs *rulepack.Set) []*lint.Rule {
+	all := append(rules.All(), packs.Rules()...)
+	lint.SortRules(all)
+	return all
+}
+
+func addRulesFlag(flags *pflag.FlagSet, packs *[]string) {
+	flags.StringArrayVar(packs, "rules", nil, "file or directory with rule packs (docs/rule-packs.md) to apply as well; repeatable")
+}
+
 func newRulesExplain(env Env) *cobra.Command {
-	return &cobra.Command{
+	var packs []string
+	cmd := &cobra.Command{
 		Use:     "explain RULE",
 		Short:   "Say what a rule looks for and why, with examples",
 		Example: "  kubectl gpu-quota rules explain GQ104\n  kubectl gpu-quota rules explain unmapped-device-class",
@@ -122,15 +146,22 @@ func newRulesExplain(env Env) *cobra.Command {
 			if len(args) != 1 {
 				return usageError{fmt.Errorf("explain needs the ID or the name of one rule"), cmd.CommandPath()}
 			}
-			r := lint.Find(rules.All(), args[0])
+			set, err := rulepack.Load(packs...)
+			if err != nil {
+				return fmt.Errorf("--rules: %w", err)
+			}
+			all := allRules(set)
+			r := lint.Find(all, args[0])
 			if r == nil {
-				r = lint.Find(rules.All(), strings.ToUpper(args[0]))
+				r = lint.Find(all, strings.ToUpper(args[0]))
 			}
 			if r == nil {
 				return usageError{fmt.Errorf("there is no rule %q; kubectl gpu-quota rules list shows them", args[0]), cmd.CommandPath()}
 			}
-			_, err := io.WriteString(env.Out, report.RuleMarkdown(r))
+			_, err = io.WriteString(env.Out, report.RuleMarkdown(r))
 			return err
 		},
 	}
+	addRulesFlag(cmd.Flags(), &packs)
+	return cmd
 }

@@ -2,10 +2,12 @@ package cluster
 
 import (
 	"cmp"
+	"reflect"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
@@ -42,6 +44,18 @@ func (r Ref) Compare(o Ref) int {
 	return cmp.Or(cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.Kind, o.Kind),
 		cmp.Compare(r.Name, o.Name), cmp.Compare(r.APIVersion, o.APIVersion))
 }
+
+// Partial tells that Typed holds only the fields the program asks for: the object is of an optional CRD, or its content is
+// read by a layer above.
+func (o *Object) Partial() bool {
+	of := reflect.TypeOf(o.Typed)
+	return of == rawType || of != nil && of.Kind() == reflect.Pointer && of.Elem().PkgPath() == crdPackage
+}
+
+var (
+	rawType    = reflect.TypeFor[*Raw]()
+	crdPackage = reflect.TypeFor[crd.JobSet]().PkgPath()
+)
 
 // Object is one object of the snapshot.
 type Object struct {

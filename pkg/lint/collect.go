@@ -13,7 +13,11 @@ type Collector struct {
 	Documents []source.Document
 	// Suppressions are the comments and annotations that suppress findings.
 	Suppressions []Suppression
-	files        map[string]bool
+	// Keep names the kinds of which every document is kept, also those that passed an API server; nil keeps none.
+	Keep func(apiVersion, kind string) bool
+	// Kept are those documents.
+	Kept  []source.Document
+	files map[string]bool
 }
 
 // NewCollector puts a Collector before a sink.
@@ -34,6 +38,9 @@ func (c *Collector) Document(d source.Document) {
 	}
 	if bytes.Contains(d.JSON, ignoreAnnotationName) {
 		c.Suppressions = append(c.Suppressions, annotated(&d)...)
+	}
+	if c.Keep != nil && c.Keep(d.APIVersion, d.Kind) {
+		c.Kept = append(c.Kept, d)
 	}
 	c.Sink.Document(d)
 }

@@ -20,6 +20,8 @@ type Input struct {
 	// Documents are the objects as they stand in files, in input order. Those that come from an API server may be left
 	// out: it has checked their shape.
 	Documents []source.Document
+	// Kept are the documents that rules of users look at as they are written.
+	Kept []source.Document
 	// Kubernetes is the version of Kubernetes the manifests are for.
 	Kubernetes KubernetesVersion
 	// Files counts the files read.
@@ -40,6 +42,7 @@ type Facts struct {
 	admission func() *admission.Engine
 	alone     func() *Facts
 	read      readSelectors
+	kept      func() map[*source.Origin][]byte
 }
 
 // readSelectors remembers what selectors say: many are written alike.
@@ -97,8 +100,21 @@ func newFacts(in Input) *Facts {
 			cluster.LimitRange, cluster.PriorityClass, cluster.WorkloadPriorityClass, cluster.DeviceClass)
 		return newFacts(in)
 	})
+	f.kept = sync.OnceValue(func() map[*source.Origin][]byte {
+		out := map[*source.Origin][]byte{}
+		for _, d := range in.Kept {
+			out[d.Origin] = d.JSON
+		}
+		return out
+	})
 	f.selectors = sync.OnceValue(f.findSelectors)
 	return f
+}
+
+// Written is an object as it was read, as JSON; ok is false where its document was not kept ([Collector.Keep]).
+func (f *Facts) Written(o *cluster.Object) (data []byte, ok bool) {
+	data, ok = f.kept()[o.Origin]
+	return data, ok
 }
 
 // Workloads are the workloads of the input, in the order of package workload.

@@ -15,6 +15,7 @@ type Pass struct {
 	*Facts
 	rule    *Rule
 	out     []Diagnostic
+	failed  []failure
 	missing []string
 	// refused are the causes of refusals reported so far.
 	refused map[string]bool
@@ -43,6 +44,15 @@ func (p *Pass) Report(d Diagnostic) {
 		p.out = append(p.out, d)
 	}
 }
+
+// failure is what [Pass.Fail] was told.
+type failure struct {
+	at  Place
+	why string
+}
+
+// Fail reports that the rule could not be applied to a part of the input, and why: a finding of [RuleFailed].
+func (p *Pass) Fail(at Place, why string) { p.failed = append(p.failed, failure{at, why}) }
 
 // Need tells whether the absence of objects of these kinds from the input means that there are none. Where it does not,
 // the rule is reported as not evaluated. Ask only when there is something to check.

@@ -69,6 +69,8 @@ func timeout(o Options) time.Duration {
 type outcome struct {
 	diagnostics []Diagnostic
 	missing     []string
+	// failed are the parts of the input that the rule could not be applied to.
+	failed []failure
 	// failure says why there is no outcome.
 	failure string
 }
@@ -84,15 +86,18 @@ func apply(facts *Facts, r *Rule, done chan<- outcome) {
 	}()
 	r.Check(p)
 	slices.Sort(p.missing)
-	o = outcome{diagnostics: p.out, missing: p.missing}
+	o = outcome{diagnostics: p.out, missing: p.missing, failed: p.failed}
 }
 
 func (res *Result) take(r *Rule, o outcome, opts Options) {
 	if o.failure != "" {
-		res.Findings = append(res.Findings, Finding{Rule: RuleFailed, Severity: severityOf(RuleFailed, "", opts),
-			Message: fmt.Sprintf("rule %s (%s) could not be applied: %s", r.ID, r.Name, o.failure),
+		o = outcome{failed: []failure{{why: o.failure}}}
+	}
+	for _, f := range o.failed {
+		at := f.at.Location()
+		res.Findings = append(res.Findings, Finding{Rule: RuleFailed, Severity: severityOf(RuleFailed, "", opts), At: at, Cause: at,
+			Message: oneLine(fmt.Sprintf("rule %s (%s) could not be applied: %s", r.ID, r.Name, f.why)),
 			Help:    "this is a fault of the rule; what it looks for was not checked"})
-		return
 	}
 	for _, d := range o.diagnostics {
 		f := Finding{Rule: r, Severity: severityOf(r, d.Severity, opts), Message: oneLine(d.Message), Help: d.Help, At: d.At.Location(), Fix: d.Fix}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/lintconfig"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/rulepack"
 )
 
 // schemas are the results with a JSON Schema of their own.
@@ -23,6 +24,7 @@ var schemas = map[string]any{
 	"queuelist.json":        &QueueList{},
 	"simulationresult.json": &SimulationResult{},
 	"lintconfig.json":       &lintconfig.Config{},
+	"rulepack.json":         &rulepack.Pack{},
 }
 
 // schemaDir holds the schemas that are committed.
@@ -32,11 +34,12 @@ const schemaDir = "../../docs/schemas"
 func schemaOf(t *testing.T, name string, v any) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{BaseSchemaID: "https://gpuquota.dev/schemas/v1alpha1", AllowAdditionalProperties: true}
-	for _, dir := range []string{".", "../cluster"} {
+	for _, dir := range []string{".", "../cluster", "../lint/rulepack"} {
 		if err := r.AddGoComments("github.com/gpu-quota/kubectl-gpu-quota/pkg/report", dir); err != nil {
 			t.Fatal(err)
 		}
 	}
+	r.AllowAdditionalProperties = name != "rulepack.json" // a pack is input: what is misspelled in it is wrong
 	if _, ok := v.(*lintconfig.Config); ok {
 		// What people write has no fields beyond those known, and is read by its YAML names.
 		r.AllowAdditionalProperties, r.FieldNameTag = false, "yaml"
