@@ -55,6 +55,7 @@ var reasons = []struct {
 	{"doesn't match node affinity", []string{"GQ403"}},
 	{"maximum capacity", []string{"GQ313"}},
 	{"exceed", []string{"GQ321"}},
+	{"didn't satisfy LimitRange constraints", []string{"GQ323"}},
 }
 
 // notInManifests are the scenarios whose refusal the manifests do not tell of, with the reason.

@@ -1,0 +1,78 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+)
+
+var countedTwice = &lint.Rule{
+	ID: "GQ217", Name: "gpu-and-partitions-without-counters", Severity: lint.Warning,
+	Doc: lint.Doc{
+		Title: "A whole GPU and its partitions are published without shared counters",
+		Why: "A GPU and the partitions it can be cut into are the same hardware. Only counters that both consume from keep the scheduler " +
+			"from giving away both. Without them the devices, and the quota made for them, are counted twice.",
+		Bad:   "devices:\n- {name: gpu-0, attributes: {uuid: {string: GPU-1}}}\n- {name: gpu-0-mig-1g, attributes: {parentUUID: {string: GPU-1}}}\n",
+		Good:  "- name: gpu-0\n  attributes: {uuid: {string: GPU-1}}\n  consumesCounters: [{counterSet: gpu-0, counters: {memory: {value: 80Gi}}}]\n",
+		Since: "Kubernetes 1.33",
+		Links: []string{linkDRAAPI},
+	},
+	Check: func(p *lint.Pass) {
+		type published struct {
+			record *cluster.Object
+			index  int
+			device *resourcev1.Device
+		}
+		wholes := map[string]published{} // by driver, pool and UUID
+		each := func(visit func(key string, at published)) {
+			for o, s := range cluster.All[*resourcev1.ResourceSlice](p.Snapshot, cluster.ResourceSlice) {
+				for i := range s.Spec.Devices {
+					visit(s.Spec.Driver+"\x00"+s.Spec.Pool.Name+"\x00", published{o, i, &s.Spec.Devices[i]})
+				}
+			}
+		}
+		each(func(key string, at published) {
+			if id := attributeNamed(at.device, "uuid"); id != "" && attributeNamed(at.device, "parentUUID") == "" {
+				wholes[key+id] = at
+			}
+		})
+		told := map[string]bool{}
+		each(func(key string, at published) {
+			parent := attributeNamed(at.device, "parentUUID")
+			whole, ok := wholes[key+parent]
+			if parent == "" || !ok || told[key+parent] || shareCounters(at.device, whole.device) {
+				return
+			}
+			told[key+parent] = true
+			p.Report(lint.Diagnostic{At: lint.At(whole.record, fmt.Sprintf("spec.devices[%d].name", whole.index)),
+				Related: []lint.Place{lint.At(at.record, fmt.Sprintf("spec.devices[%d].name", at.index)).Saying("a part of it")},
+				Message: fmt.Sprintf("device %s and its partition %s consume no common counters: the same hardware can be given out twice", whole.device.Name, at.device.Name),
+				Help:    "let the driver publish shared counters that both consume, or either whole GPUs or partitions"})
+		})
+	},
+}
+
+// attributeNamed is the text of an attribute, whatever its domain.
+func attributeNamed(d *resourcev1.Device, name string) string {
+	for qualified, a := range d.Attributes {
+		_, id, found := strings.Cut(string(qualified), "/")
+		if !found {
+			id = string(qualified)
+		}
+		if id == name && a.StringValue != nil {
+			return *a.StringValue
+		}
+	}
+	return ""
+}
+
+func shareCounters(a, b *resourcev1.Device) bool {
+	return slices.ContainsFunc(a.ConsumesCounters, func(x resourcev1.DeviceCounterConsumption) bool {
+		return slices.ContainsFunc(b.ConsumesCounters, func(y resourcev1.DeviceCounterConsumption) bool { return x.CounterSet == y.CounterSet })
+	})
+}
