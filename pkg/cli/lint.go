@@ -177,6 +177,7 @@ func (f *lintFlags) toOptions(env Env, args []string) (*lintOptions, error) {
 	if o.printer, err = report.NewFindingPrinter(report.Options{Format: f.output, Terminal: env.terminal(f.color)}); err != nil {
 		return nil, err
 	}
+	o.nodes = true
 	o.live, o.everywhere = len(f.from) == 0 && len(args) == 0, true
 	return o, o.addReports(f.reports)
 }
@@ -282,7 +283,7 @@ func writeReport(r findingReport, doc *report.Findings) error {
 func readLint(ctx context.Context, env Env, o *lintOptions) (*lintInput, error) {
 	var wants func(schema.GroupKind) bool // every readable kind
 	if o.live {
-		wants = needed
+		wants = o.reads
 	}
 	if err := o.holdStdin(env); err != nil {
 		return nil, err

@@ -160,7 +160,7 @@ func is(gk schema.GroupKind) func(schema.GroupKind) bool {
 // needed tells which kinds the answer rests on: those of every answer, without the pods and what makes pods
 // where only jobs of other kinds are asked for.
 func (o *options) needed(gk schema.GroupKind) bool {
-	if !needed(gk) {
+	if !o.reads(gk) {
 		return false
 	}
 	return !slices.Contains(podKinds, gk) || len(o.targets) == 0 ||

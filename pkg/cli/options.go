@@ -51,6 +51,8 @@ type options struct {
 	namespace string
 	// everywhere tells that the answer depends on the workloads of all namespaces, whichever are shown.
 	everywhere bool
+	// nodes tells that nodes are looked at, too.
+	nodes bool
 	// showsAll tells that the workloads of all namespaces are shown although there is a namespace of the user's.
 	showsAll bool
 	// laidNamespace is given to objects of -f that name none.

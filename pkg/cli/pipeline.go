@@ -35,6 +35,9 @@ func needed(gk schema.GroupKind) bool {
 	return gk != cluster.ResourceClaim && gk != cluster.Topology && gk != cluster.Node
 }
 
+// reads tells whether the command looks at a kind.
+func (o *options) reads(gk schema.GroupKind) bool { return needed(gk) || o.nodes && gk == cluster.Node }
+
 var errNoKueue = errors.New("there is no Kueue in this cluster: it serves neither Workloads nor ClusterQueues; " +
 	"to see what Kueue would make of a manifest, give it with -f")
 

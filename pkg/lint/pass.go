@@ -56,13 +56,20 @@ func (p *Pass) Fail(at Place, why string) { p.failed = append(p.failed, failure{
 
 // Need tells whether the absence of objects of these kinds from the input means that there are none. Where it does not,
 // the rule is reported as not evaluated. Ask only when there is something to check.
-func (p *Pass) Need(kinds ...schema.GroupKind) bool {
+func (p *Pass) Need(kinds ...schema.GroupKind) bool { return p.need(p.Snapshot.Coverage.Has, kinds) }
+
+// NeedIn is Need for objects of one namespace: those of another may be missing.
+func (p *Pass) NeedIn(namespace string, kinds ...schema.GroupKind) bool {
+	return p.need(func(gk schema.GroupKind) bool { return p.Snapshot.Coverage.HasIn(gk, namespace) }, kinds)
+}
+
+func (p *Pass) need(holds func(schema.GroupKind) bool, kinds []schema.GroupKind) bool {
 	held := true
 	for _, gk := range kinds {
 		if !slices.Contains(p.rule.Needs, gk) {
 			panic(fmt.Sprintf("rule %s does not declare that it needs %s", p.rule.ID, gk.Kind))
 		}
-		has := p.Snapshot.Coverage.Has(gk)
+		has := holds(gk)
 		if gk == cluster.KueueConfiguration {
 			has = p.Config.Found
 		}

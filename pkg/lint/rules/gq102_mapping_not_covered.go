@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -34,7 +35,11 @@ var mappingNotCovered = &lint.Rule{
 			if coveredAnywhere(p, m.Name) {
 				continue
 			}
-			p.Report(lint.Diagnostic{At: p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name", i)),
+			severity := lint.Warning
+			if !asksAny(p, m.DeviceClassNames) {
+				severity = lint.Info // nothing in the input would be charged to it
+			}
+			p.Report(lint.Diagnostic{Severity: severity, At: p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name", i)),
 				Message: fmt.Sprintf("no ClusterQueue covers %s: workloads that claim its device classes stay pending", m.Name),
 				Help:    fmt.Sprintf("add %s to coveredResources of the ClusterQueues that are to lend these devices, with a quota", m.Name)})
 		}
@@ -45,6 +50,25 @@ func coveredAnywhere(p *lint.Pass, name corev1.ResourceName) bool {
 	for _, cq := range cluster.All[*kueue.ClusterQueue](p.Snapshot, cluster.ClusterQueue) {
 		if coveredBy(cq)[name] {
 			return true
+		}
+	}
+	return false
+}
+
+// asksAny tells that something in the input asks for a device of one of the classes: in a claim, or by an extended resource.
+func asksAny(p *lint.Pass, classes []corev1.ResourceName) bool {
+	for q := range p.DeviceRequests() {
+		if slices.Contains(classes, corev1.ResourceName(q.Class)) {
+			return true
+		}
+	}
+	for t := range p.PodTemplates() {
+		for c := range containers(t.Spec()) {
+			for name := range c.of.Resources.Requests {
+				if o := backedBy(p, name); o != nil && slices.Contains(classes, corev1.ResourceName(o.Ref.Name)) {
+					return true
+				}
+			}
 		}
 	}
 	return false

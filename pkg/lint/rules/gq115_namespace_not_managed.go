@@ -53,8 +53,7 @@ func reportNotManaged(p *lint.Pass, w *workload.Workload, r workload.Reason) {
 	if ns != nil {
 		related = append([]lint.Place{lint.At(ns, "metadata").Name()}, related...)
 	}
-	text := trimStop(r.Text)
-	p.Report(lint.Diagnostic{At: lint.QueueName(w), Severity: severity, Message: strings.ToLower(text[:1]) + text[1:], Help: help, Related: related, Fix: labelFix(p, ns)})
+	p.Report(lint.Diagnostic{At: lint.QueueName(w), Severity: severity, Message: asMessage(r.Text), Help: help, Related: related, Fix: labelFix(p, ns)})
 }
 
 // trimStop takes the full stop off a sentence.

@@ -32,13 +32,17 @@ var unknownDriver = &lint.Rule{
 						name = u.Domain
 					}
 				}
-				if name != "" {
-					checkDriver(p, s.At, name)
+				if name != "" && !(s.Of == lint.OfSource && name == s.Driver) { // that the source's driver publishes nothing is told at its name
+					checkDriver(p, s.At, name, lint.Warning)
 				}
 			}
 		}
 		for _, s := range eachSource(p) {
-			checkDriver(p, s.at(p, "driver"), s.driver)
+			severity := lint.Warning
+			if !asksAny(p, s.classes) {
+				severity = lint.Info // nothing in the input would be charged by it
+			}
+			checkDriver(p, s.at(p, "driver"), s.driver, severity)
 		}
 		for o, slice := range cluster.All[*resourcev1.ResourceSlice](p.Snapshot, cluster.ResourceSlice) {
 			if right, known := formerDrivers[slice.Spec.Driver]; known {
@@ -64,7 +68,7 @@ func rightDriver(p *lint.Pass, name string) string {
 	return name
 }
 
-func checkDriver(p *lint.Pass, at lint.Place, name string) {
+func checkDriver(p *lint.Pass, at lint.Place, name string, severity lint.Severity) {
 	right, former := formerDrivers[name]
 	switch {
 	case name == "":
@@ -77,7 +81,7 @@ func checkDriver(p *lint.Pass, at lint.Place, name string) {
 	default:
 		right = closest(name, published(p))
 	}
-	d := lint.Diagnostic{At: at, Severity: lint.Warning, Message: fmt.Sprintf("driver %s publishes no devices", name)}
+	d := lint.Diagnostic{At: at, Severity: severity, Message: fmt.Sprintf("driver %s publishes no devices", name)}
 	switch {
 	case former:
 		d.Severity, d.Message = lint.Error, fmt.Sprintf("no driver is called %s", name)

@@ -30,7 +30,7 @@ var templateMissing = &lint.Rule{
 					continue
 				}
 				name := *c.ResourceClaimTemplateName
-				if p.Snapshot.Get(cluster.ResourceClaimTemplate, t.Namespace(), name) != nil || !p.Need(cluster.ResourceClaimTemplate) {
+				if p.Snapshot.Get(cluster.ResourceClaimTemplate, t.Namespace(), name) != nil || !p.NeedIn(t.Namespace(), cluster.ResourceClaimTemplate) {
 					continue
 				}
 				p.Report(lint.Diagnostic{At: t.At(fmt.Sprintf("spec.resourceClaims[%d].resourceClaimTemplateName", i)), Severity: lint.Warning,

@@ -60,8 +60,8 @@ func checkBothWays(p *lint.Pass, t lint.PodTemplate, c container, claimed map[st
 	}{{"requests", c.of.Resources.Requests}, {"limits", c.of.Resources.Limits}} {
 		for _, name := range sortedNames(list.of) {
 			class := sameVendor(name, claimed)
-			if class == "" {
-				continue
+			if class == "" || backedBy(p, name) != nil {
+				continue // a DeviceClass stands behind the name: both are claims
 			}
 			p.Report(lint.Diagnostic{At: t.At(fmt.Sprintf("%s.resources.%s[%q]", c.path, list.field, name)).Name(),
 				Related: []lint.Place{t.At(fmt.Sprintf("spec.resourceClaims[%d]", claimed[class])).Saying("claims " + class)},

@@ -33,7 +33,7 @@ var resourceNotCovered = &lint.Rule{
 			}
 			cq, record := p.ClusterQueueOf(c.Workload.Namespace, c.Workload.Queue)
 			if cq == nil {
-				p.Need(cluster.LocalQueue, cluster.ClusterQueue)
+				p.NeedIn(c.Workload.Namespace, cluster.LocalQueue, cluster.ClusterQueue)
 				continue
 			}
 			checkCovered(p, c, cq, record)

@@ -24,7 +24,7 @@ var queueMissing = &lint.Rule{
 	Check: func(p *lint.Pass) {
 		for _, w := range p.Workloads() {
 			if lint.Waits(w) && w.Queue != "" && p.Snapshot.Get(cluster.LocalQueue, w.Namespace, w.Queue) == nil {
-				p.Need(cluster.LocalQueue)
+				p.NeedIn(w.Namespace, cluster.LocalQueue)
 			}
 			if w.State == workload.Unmanaged && forgotten(p, w) {
 				p.Report(lint.Diagnostic{At: lint.Subject(w), Severity: lint.Warning,

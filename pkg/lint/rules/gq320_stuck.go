@@ -31,8 +31,7 @@ var stuckWorkload = &lint.Rule{
 				if w.Owner != nil && r.Object == w.Owner.Ref && strings.HasPrefix(r.Path, "metadata.labels[") {
 					at = lint.At(w.Owner, r.Path)
 				}
-				text := trimStop(r.Text)
-				p.Report(lint.Diagnostic{At: at, Message: strings.ToLower(text[:1]) + text[1:]})
+				p.Report(lint.Diagnostic{At: at, Message: asMessage(r.Text)})
 			}
 		}
 	},

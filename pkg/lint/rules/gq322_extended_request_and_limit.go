@@ -24,6 +24,9 @@ var extendedRequestAndLimit = &lint.Rule{
 	},
 	Check: func(p *lint.Pass) {
 		for t := range p.PodTemplates() {
+			if t.PodSet.Source == t.Workload.Record {
+				continue // what Kueue made of a job that is not in the input
+			}
 			severity, what := lint.Error, "the API server refuses it"
 			if t.PodSet.Source == nil || !validated[t.PodSet.Source.Ref.GroupKind().Group] {
 				severity, what = lint.Warning, "its pods can't be made"

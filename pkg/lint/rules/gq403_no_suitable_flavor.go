@@ -46,7 +46,7 @@ var noSuitableFlavor = &lint.Rule{
 				Help:    "add a toleration or change the node selector of the pods, or give the queue another flavor"})
 		}
 		for o, f := range cluster.All[*kueue.ResourceFlavor](p.Snapshot, cluster.ResourceFlavor) {
-			if len(f.Spec.NodeLabels) > 0 && p.Snapshot.List(cluster.Node) != nil && p.Need(cluster.Node) && !anyNode(p, f.Spec.NodeLabels) {
+			if len(f.Spec.NodeLabels) > 0 && (p.Snapshot.Live || p.Snapshot.List(cluster.Node) != nil) && p.Need(cluster.Node) && !anyNode(p, f.Spec.NodeLabels) {
 				p.Report(lint.Diagnostic{At: lint.At(o, "spec.nodeLabels").Name(), Severity: lint.Warning,
 					Message: fmt.Sprintf("no node has the labels of ResourceFlavor %s (%s): what is admitted to it is never scheduled", f.Name, labels.Set(f.Spec.NodeLabels)),
 					Help:    "compare nodeLabels with the labels of the nodes"})

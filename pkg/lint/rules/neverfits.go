@@ -34,7 +34,7 @@ func neverFitting(p *lint.Pass) []blockedSet {
 		if !lint.Waits(c.Workload) || c.Verdict != charge.Charged {
 			continue
 		}
-		_, record := p.ClusterQueueOf(c.Workload.Namespace, c.Workload.Queue)
+		cq, record := p.ClusterQueueOf(c.Workload.Namespace, c.Workload.Queue)
 		if record == nil {
 			continue
 		}
@@ -53,8 +53,11 @@ func neverFitting(p *lint.Pass) []blockedSet {
 		for _, set := range order {
 			if hopeless(bySet[set]) {
 				b := blockedSet{charge: c, podSet: set, queue: record, tried: bySet[set], severity: lint.Error}
-				if k := known[identity(c.Workload)]; k == nil || k.Verdict != charge.Charged {
+				switch k := known[identity(c.Workload)]; {
+				case k == nil || k.Verdict != charge.Charged:
 					b.severity, b.assuming = lint.Warning, " (if no DeviceClass that is not in the input changes what it is charged)"
+				case cq.Spec.CohortName != "" && !p.Snapshot.Coverage.Has(cluster.Cohort):
+					b.severity, b.assuming = lint.Warning, " (if no Cohort that is not in the input gives it more)"
 				}
 				out = append(out, b)
 			}

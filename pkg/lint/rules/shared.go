@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -59,6 +60,16 @@ func mappingOf(p *lint.Pass, class string) lint.Place {
 		}
 	}
 	return lint.Place{}
+}
+
+// asMessage makes a sentence a message: without full stop, and in lower case unless it begins with a name.
+func asMessage(sentence string) string {
+	text := trimStop(sentence)
+	first, _, _ := strings.Cut(text, " ")
+	if first == "" || strings.HasPrefix(first, "Kueue") || strings.ToLower(first[1:]) != first[1:] {
+		return text
+	}
+	return strings.ToLower(first[:1]) + text[1:]
 }
 
 // plural counts in words: "1 device", "3 devices".

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
@@ -17,6 +19,7 @@ type configuredSource struct {
 	selector     string
 	path         string
 	resource     string
+	classes      []corev1.ResourceName
 }
 
 // eachSource lists the sources of the configuration in order.
@@ -30,14 +33,14 @@ func eachSource(p *lint.Pass) []configuredSource {
 		for j, s := range m.Sources {
 			path := fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].", i, j)
 			if c := s.Counter; c != nil {
-				source := configuredSource{name: c.Name, driver: c.Driver, path: path + "counter", resource: string(m.Name)}
+				source := configuredSource{name: c.Name, driver: c.Driver, path: path + "counter", resource: string(m.Name), classes: m.DeviceClassNames}
 				if c.DeviceSelector.CEL != nil {
 					source.selector = c.DeviceSelector.CEL.Expression
 				}
 				out = append(out, source)
 			}
 			if c := s.Capacity; c != nil {
-				source := configuredSource{capacity: true, name: string(c.Name), driver: c.Driver, path: path + "capacity", resource: string(m.Name)}
+				source := configuredSource{capacity: true, name: string(c.Name), driver: c.Driver, path: path + "capacity", resource: string(m.Name), classes: m.DeviceClassNames}
 				if c.DeviceSelector.CEL != nil {
 					source.selector = c.DeviceSelector.CEL.Expression
 				}
