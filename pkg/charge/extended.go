@@ -129,7 +129,7 @@ func (r *run) extendedRequests(i int) []extendedRequest {
 				if !isExtended(name) || q.IsZero() || q.Sign() < 0 && r.e.cfg.Behavior.ExtendedDropNonPositive {
 					continue
 				}
-				out = append(out, extendedRequest{init: init, index: k, name: name, quantity: q})
+				out = append(out, extendedRequest{init: init, index: k, name: name, quantity: canonical(q)})
 			}
 		}
 	}
@@ -239,6 +239,14 @@ func aggregate(requests []extendedRequest, key func(extendedRequest) corev1.Reso
 		}
 	}
 	return regular
+}
+
+// canonical is a quantity as the API server stores it, and Kueue reads it: 2000m is 2, a whole number.
+func canonical(q resource.Quantity) resource.Quantity {
+	if c, err := resource.ParseQuantity(q.String()); err == nil {
+		return c
+	}
+	return q
 }
 
 // integer holds one container's quantity to the rule that devices come whole.

@@ -118,6 +118,13 @@ var rules = []rule{
 		want:    charge.Amounts{"example.com/gpu": 4},
 	},
 	{
+		name:    "2000m is stored as 2, a whole number",
+		objects: []string{class("gpu.example.com", "example.com/gpu")},
+		mapping: "{name: gpus, deviceClassNames: [gpu.example.com]}",
+		pod:     "containers: [{name: a, resources: {requests: {example.com/gpu: 2000m}}}]",
+		want:    charge.Amounts{"gpus": 2},
+	},
+	{
 		name:    "and are added for device-plugin names",
 		objects: []string{class("gpu.example.com", "")},
 		pod:     "initContainers: [{name: side, restartPolicy: Always, resources: {requests: {example.com/gpu: 1}}}, {name: init, resources: {requests: {example.com/gpu: 4}}}], containers: [{name: a, resources: {requests: {example.com/gpu: 1}}}, {name: b, resources: {requests: {example.com/gpu: 1}}}]",

@@ -54,6 +54,7 @@ var reasons = []struct {
 	{"untolerated taint", []string{"GQ403"}},
 	{"doesn't match node affinity", []string{"GQ403"}},
 	{"maximum capacity", []string{"GQ313"}},
+	{"Admission is gated by", []string{"GQ325"}},
 	{"exceed", []string{"GQ321"}},
 	{"didn't satisfy LimitRange constraints", []string{"GQ323"}},
 }
@@ -101,6 +102,23 @@ func TestNoErrorsWhereKueueAdmitsAll(t *testing.T) {
 		for _, f := range result.Findings {
 			if f.Severity == lint.Error {
 				t.Errorf("an error where every workload was admitted: %s", shown(t, f))
+			}
+		}
+	})
+}
+
+// TestNoErrorsOnWhatKueueAdmits: what ran is not wrong either where other workloads were refused.
+func TestNoErrorsOnWhatKueueAdmits(t *testing.T) {
+	eachScenario(t, func(t *testing.T, result *lint.Result, d decision) {
+		admitted, refused := map[string]bool{}, map[string]bool{}
+		for _, w := range d.Workloads {
+			admitted[w.Owner] = admitted[w.Owner] || string(w.Admission) != "null"
+			refused[w.Owner] = refused[w.Owner] || string(w.Admission) == "null"
+		}
+		for _, f := range result.Findings {
+			job := f.At.Object.Kind + "/" + f.At.Object.Name
+			if f.Severity == lint.Error && f.At.Object.Namespace == "default" && admitted[job] && !refused[job] {
+				t.Errorf("an error on a workload that was admitted: %s", shown(t, f))
 			}
 		}
 	})

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
@@ -31,8 +33,9 @@ var fractional = &lint.Rule{
 			for c := range containers(t.Spec()) {
 				for _, name := range slices.Sorted(maps.Keys(c.of.Resources.Requests)) {
 					q := c.of.Resources.Requests[name]
+					rounded := resource.NewQuantity(q.Value(), resource.DecimalSI) // 2000m is 2
 					at := t.At(fmt.Sprintf("%s.resources.requests[%q]", c.path, name))
-					if _, whole := q.AsInt64(); whole || !isExtended(name) || refused[at.Ref.String()+at.Path] {
+					if rounded.Cmp(q) == 0 || !isExtended(name) || refused[at.Ref.String()+at.Path] {
 						continue
 					}
 					p.Report(lint.Diagnostic{At: at, Severity: lint.Warning, Help: help,

@@ -74,6 +74,7 @@ func All() []*lint.Rule {
 		extendedRequestAndLimit,
 		outsideLimitRange,
 		refused,
+		admissionGated,
 		flavorMissing,
 		clusterQueueMissing,
 		noSuitableFlavor,
