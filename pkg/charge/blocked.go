@@ -13,6 +13,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -141,8 +142,12 @@ func (e *Engine) whyInactive(cq *kueue.ClusterQueue, record *cluster.Object) ina
 	if e.snap.Coverage.Has(cluster.ResourceFlavor) {
 		for i, g := range cq.Spec.ResourceGroups {
 			for j, f := range g.Flavors {
+				path := fmt.Sprintf("spec.resourceGroups[%d].flavors[%d].name", i, j)
 				if e.snap.Get(cluster.ResourceFlavor, "", string(f.Name)) == nil {
-					return inactivity{"ResourceFlavor " + string(f.Name) + " does not exist", fmt.Sprintf("spec.resourceGroups[%d].flavors[%d].name", i, j)}
+					return inactivity{"ResourceFlavor " + string(f.Name) + " does not exist", path}
+				}
+				if name := e.missingTopology(string(f.Name)); name != "" {
+					return inactivity{"Topology " + name + " of ResourceFlavor " + string(f.Name) + " does not exist", path}
 				}
 			}
 		}
@@ -158,6 +163,18 @@ func (e *Engine) whyInactive(cq *kueue.ClusterQueue, record *cluster.Object) ina
 		}
 	}
 	return inactivity{}
+}
+
+// missingTopology names the Topology that a flavor is placed by and that does not exist.
+func (e *Engine) missingTopology(flavor string) string {
+	f, _, ok := cluster.Lookup[*kueue.ResourceFlavor](e.snap, cluster.ResourceFlavor, "", flavor)
+	if !ok || f.Spec.TopologyName == nil || !e.cfg.Enabled(kueueconf.TopologyAwareScheduling) || !e.snap.Coverage.Has(cluster.Topology) {
+		return ""
+	}
+	if name := string(*f.Spec.TopologyName); e.snap.Get(cluster.Topology, "", name) == nil {
+		return name
+	}
+	return ""
 }
 
 // cohortCycle names a cohort above the queue that is its own ancestor; empty when there is none. The

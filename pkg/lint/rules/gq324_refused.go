@@ -20,5 +20,8 @@ var refused = &lint.Rule{
 		for _, r := range p.Refusals(charge.CodeSelectorsUnsupported, charge.CodeExactlyMissing, charge.CodeExtendedOverflow, charge.CodeManagerPanics) {
 			p.ReportRefusal(r, "", "")
 		}
+		for _, r := range p.Blocked("", "status.") { // what only its own status tells of
+			p.ReportRefusal(r, "", "")
+		}
 	},
 }

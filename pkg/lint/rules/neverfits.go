@@ -86,10 +86,11 @@ func over(a admission.Attempt) bool {
 	return false
 }
 
-// mismatched tells that a flavor does not take the pods: a taint they do not tolerate, labels they do not select.
+// mismatched tells that a flavor does not take the pods: a taint they do not tolerate, labels they do not
+// select, topology where there is none, or the other way round.
 func mismatched(a admission.Attempt) bool {
 	for _, r := range a.Reasons {
-		if strings.Contains(r, "untolerated taint") || strings.Contains(r, "doesn't match node affinity") {
+		if strings.Contains(r, "untolerated taint") || strings.Contains(r, "doesn't match node affinity") || strings.Contains(r, "TopologyAwareScheduling") {
 			return true
 		}
 	}
