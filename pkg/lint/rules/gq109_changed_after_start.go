@@ -95,7 +95,7 @@ func compareTimes(p *lint.Pass, record, pod *cluster.Object, started time.Time) 
 func changeOf(record *cluster.Object) (last time.Time, exact bool) {
 	last = record.Meta.CreationTimestamp.Time
 	for _, f := range record.Meta.ManagedFields {
-		if f.FieldsV1 == nil || f.Time == nil || !bytes.Contains(f.FieldsV1.Raw, []byte(`"f:data"`)) {
+		if f.FieldsV1 == nil || f.Time == nil || !bytes.Contains(f.FieldsV1.GetRawBytes(), []byte(`"f:data"`)) {
 			continue
 		}
 		exact = true

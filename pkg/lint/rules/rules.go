@@ -6,15 +6,28 @@
 //	deviceClassName: free.example.com # want GQ101 "is not mapped" on "free.example.com"
 package rules
 
-import "github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+import (
+	"slices"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+)
 
 // All returns the rules by ID. The slice is the caller's.
 func All() []*lint.Rule {
+	return slices.Concat(ofLinting(), ofConfiguration(), ofDevices(), ofWorkloads(), ofQueues(), ofShape())
+}
+
+func ofLinting() []*lint.Rule {
 	return []*lint.Rule{
 		unreadableDocument,
 		lint.SuppressionWithoutReason,
 		lint.UnusedSuppression,
 		lint.RuleFailed,
+	}
+}
+
+func ofConfiguration() []*lint.Rule {
+	return []*lint.Rule{
 		unmappedDeviceClass,
 		mappingNotCovered,
 		deadQuota,
@@ -30,6 +43,11 @@ func All() []*lint.Rule {
 		integrationOff,
 		sharedExtendedName,
 		namespaceNotManaged,
+	}
+}
+
+func ofDevices() []*lint.Rule {
+	return []*lint.Rule{
 		counterNotPublished,
 		nameForm,
 		ambiguousCounter,
@@ -50,6 +68,11 @@ func All() []*lint.Rule {
 		apiLimits,
 		capacityPolicy,
 		deviceClassMissing,
+	}
+}
+
+func ofWorkloads() []*lint.Rule {
+	return []*lint.Rule{
 		directClaim,
 		allocationModeAll,
 		firstAvailable,
@@ -75,6 +98,11 @@ func All() []*lint.Rule {
 		outsideLimitRange,
 		refused,
 		admissionGated,
+	}
+}
+
+func ofQueues() []*lint.Rule {
+	return []*lint.Rule{
 		flavorMissing,
 		clusterQueueMissing,
 		noSuitableFlavor,
@@ -88,6 +116,11 @@ func All() []*lint.Rule {
 		strictFIFOBlocked,
 		namespaceSelector,
 		queueStopped,
+	}
+}
+
+func ofShape() []*lint.Rule {
+	return []*lint.Rule{
 		apiVersion,
 		unknownField,
 		countersWithDevices,
