@@ -65,8 +65,8 @@ func TestMinimiseKeepsWhatMakesTheDifference(t *testing.T) {
 		if len(differences) == 0 {
 			t.Errorf("seed %d: the difference went away", seed)
 		}
-		if workloads := objects.Of[*kueue.Workload](small); len(workloads) != 1 {
-			t.Errorf("seed %d: %d Workloads are left; one is enough to meet a taint", seed, len(workloads))
+		if workloads := objects.Of[*kueue.Workload](small); len(workloads) > 2 {
+			t.Errorf("seed %d: %d Workloads are left; one meets a taint, and one may have to take the quota of another flavor", seed, len(workloads))
 		}
 		return
 	}

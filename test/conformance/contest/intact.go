@@ -32,6 +32,11 @@ func dangling(cluster *objects.Cluster) map[string]bool {
 		case *kueue.LocalQueue:
 			need("cluster queue /" + string(typed.Spec.ClusterQueue))
 		case *kueue.ClusterQueue:
+			if typed.Spec.AdmissionChecksStrategy != nil {
+				for _, rule := range typed.Spec.AdmissionChecksStrategy.AdmissionChecks {
+					need("admission check /" + string(rule.Name))
+				}
+			}
 			for _, group := range typed.Spec.ResourceGroups {
 				for _, flavor := range group.Flavors {
 					need("flavor /" + string(flavor.Name))
@@ -50,6 +55,8 @@ func kindOf(object client.Object) string {
 		return "cluster queue "
 	case *kueue.ResourceFlavor:
 		return "flavor "
+	case *kueue.AdmissionCheck:
+		return "admission check "
 	case *corev1.Namespace:
 		return "namespace "
 	default:
