@@ -50,6 +50,20 @@ func (c *Collector) Text(file string, line int, text []byte) {
 	c.Suppressions = append(c.Suppressions, commented(file, line, text)...)
 }
 
+// Scope implements source.PartSink.
+func (c *Collector) Scope(scope source.Scope) {
+	if s, ok := c.Sink.(source.PartSink); ok {
+		s.Scope(scope)
+	}
+}
+
+// BrokeOff implements source.PartSink.
+func (c *Collector) BrokeOff(reason string) {
+	if s, ok := c.Sink.(source.PartSink); ok {
+		s.BrokeOff(reason)
+	}
+}
+
 // Problem implements source.Sink.
 func (c *Collector) Problem(p source.Problem) {
 	if p.File != "" {

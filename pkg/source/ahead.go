@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"os"
+	"path/filepath"
 	"runtime"
 	"sync"
 )
@@ -59,7 +60,7 @@ func readAhead(ctx context.Context, files []string, opts Options, guard *guarded
 	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, name := range files {
 		t := turn{name: name}
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() <= aheadSize {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() <= aheadSize && isPlain(name) {
 			t.read = make(chan *recording, 1)
 		}
 		select {
@@ -78,6 +79,15 @@ func readAhead(ctx context.Context, files []string, opts Options, guard *guarded
 			t.read <- r
 		}()
 	}
+}
+
+// isPlain tells that a file is what its name says: a small archive may hold much, and is read as it is unpacked.
+func isPlain(name string) bool {
+	switch filepath.Ext(name) {
+	case ".yaml", ".yml", ".json":
+		return true
+	}
+	return false
 }
 
 // guarded lets several goroutines ask a sink what it wants.
@@ -130,6 +140,24 @@ func (g *guarded) Text(file string, line int, text []byte) {
 	}
 }
 
+// Scope implements PartSink.
+func (g *guarded) Scope(scope Scope) {
+	if s, ok := g.Sink.(PartSink); ok {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		s.Scope(scope)
+	}
+}
+
+// BrokeOff implements PartSink.
+func (g *guarded) BrokeOff(reason string) {
+	if s, ok := g.Sink.(PartSink); ok {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		s.BrokeOff(reason)
+	}
+}
+
 // recording keeps what was found in one file until its turn comes.
 type recording struct {
 	wants  *guarded
@@ -166,4 +194,14 @@ func (r *recording) Problem(p Problem) {
 // Text implements TextSink.
 func (r *recording) Text(file string, line int, text []byte) {
 	r.events = append(r.events, func(out *emitter) { out.sink.(TextSink).Text(file, line, text) })
+}
+
+// Scope implements PartSink.
+func (r *recording) Scope(scope Scope) {
+	r.events = append(r.events, func(out *emitter) { out.sink.(PartSink).Scope(scope) })
+}
+
+// BrokeOff implements PartSink.
+func (r *recording) BrokeOff(reason string) {
+	r.events = append(r.events, func(out *emitter) { out.sink.(PartSink).BrokeOff(reason) })
 }
