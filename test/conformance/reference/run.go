@@ -221,13 +221,14 @@ func (r *run) clusterQueueOf(of outcome.Reference) kueue.ClusterQueueReference {
 	return name
 }
 
-// fingerprint describes all that decides the next cycles: who holds quota, who waits where, and how far the
-// scan over flavors has come.
+// fingerprint describes all that decides the next cycles: who holds quota, who waits where, how far the scan over
+// flavors has come, and what a Workload is told: to be told the same again is no event, and v0.19.0 forgets how far
+// the scan has come on every event.
 func (r *run) fingerprint() string {
 	var lines []string
 	for _, wl := range r.list() {
-		evicted := apimeta.IsStatusConditionTrue(wl.Status.Conditions, kueue.WorkloadEvicted)
-		lines = append(lines, fmt.Sprintf("%s %t %t", workload.Key(&wl), workload.HasQuotaReservation(&wl), evicted))
+		lines = append(lines, fmt.Sprintf("%s %t %t %s", workload.Key(&wl), workload.HasQuotaReservation(&wl),
+			apimeta.IsStatusConditionTrue(wl.Status.Conditions, kueue.WorkloadEvicted), toldOf(&wl)))
 	}
 	for name, heap := range r.queues.Dump() {
 		slices.Sort(heap)
@@ -255,11 +256,18 @@ func (r *run) list() []kueue.Workload {
 func (r *run) pendingMessages() map[string]string {
 	messages := map[string]string{}
 	for _, wl := range r.list() {
-		if condition := apimeta.FindStatusCondition(wl.Status.Conditions, kueue.WorkloadQuotaReserved); condition != nil {
-			messages[wl.Namespace+"/"+wl.Name] = condition.Message
+		if message := toldOf(&wl); message != "" {
+			messages[wl.Namespace+"/"+wl.Name] = message
 		}
 	}
 	return messages
+}
+
+func toldOf(wl *kueue.Workload) string {
+	if condition := apimeta.FindStatusCondition(wl.Status.Conditions, kueue.WorkloadQuotaReserved); condition != nil {
+		return condition.Message
+	}
+	return ""
 }
 
 // rememberMessages keeps the messages that alternate in the cycles which would go on for ever.
