@@ -12,8 +12,7 @@ import (
 // dice is the only source of chance.
 type dice struct {
 	*rand.Rand
-	names int
-	now   time.Time
+	now time.Time
 }
 
 func newDice(seed uint64) *dice {

@@ -89,7 +89,8 @@ func (m *manager) finishEviction(namespace, name string) error {
 			requeued = false
 		}
 		workload.SetRequeuedCondition(wl, evicted.Reason, evicted.Message, requeued)
-		reason := workload.UnadmittedWorkloadReasonWithFallback(kueue.WorkloadQuotaReservedReasonPendingEvaluation, kueue.WorkloadPending) //nolint:staticcheck // the job reconciler's own fallback
+		//lint:ignore SA1019 the job reconciler's own fallback
+		reason := workload.UnadmittedWorkloadReasonWithFallback(kueue.WorkloadQuotaReservedReasonPendingEvaluation, kueue.WorkloadPending)
 		workload.UnsetQuotaReservationWithCondition(wl, reason, evicted.Message, m.clock.Now())
 		return true, nil
 	})

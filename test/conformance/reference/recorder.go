@@ -36,7 +36,7 @@ func (r *recorder) Eventf(regarding, _ runtime.Object, _, reason, _, note string
 		decision.Decision = "Preempted"
 		decision.Detail, _, _ = strings.Cut(note, ";")
 	case "Pending":
-		decision.Decision, decision.Detail = pendingDecision(note), note
+		decision.Decision, decision.Detail = pendingDecision(note), note // a long note is cut off
 	default:
 		return
 	}

@@ -192,6 +192,7 @@ func (r *run) runCycle() error {
 	r.cycle++
 	schedule(r.scheduler, r.ctx)
 	decisions := r.recorder.take()
+	r.completeNotes(decisions)
 	if err := r.deliver(); err != nil {
 		return err
 	}
@@ -210,6 +211,21 @@ func (r *run) runCycle() error {
 		r.result.Timeline = append(r.result.Timeline, outcome.Cycle{Cycle: r.cycle, Decisions: decisions})
 	}
 	return nil
+}
+
+// completeNotes takes from the conditions what the cycle told; in events long texts are cut off.
+func (r *run) completeNotes(decisions []outcome.CycleDecision) {
+	for i := range decisions {
+		d := &decisions[i]
+		if d.Decision == "Admit" || d.Decision == "Preempted" {
+			continue
+		}
+		wl := &kueue.Workload{}
+		if err := r.store.Get(r.ctx, request(d.Workload.Namespace, d.Workload.Name).NamespacedName, wl); err == nil {
+			d.Detail = toldOf(wl)
+			d.Decision = pendingDecision(d.Detail)
+		}
+	}
 }
 
 func (r *run) clusterQueueOf(of outcome.Reference) kueue.ClusterQueueReference {
