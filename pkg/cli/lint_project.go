@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/lintconfig"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/rulepack"
 )
 
 // registerKept adds the flags that say what is kept in files about linting.
@@ -44,6 +45,12 @@ func (f *lintFlags) configure(cmd *cobra.Command, o *lintOptions) error {
 		if o.kubernetes, err = lint.ParseKubernetes(p.KubernetesVersion); err != nil {
 			return err
 		}
+	}
+	if dirs := p.RulePackDirectories(); len(dirs) > 0 {
+		if o.packs, err = rulepack.Load(slices.Concat(dirs, f.packs)...); err != nil {
+			return fmt.Errorf("rulePacks of %s: %w", name, err)
+		}
+		o.rules = allRules(o.packs)
 	}
 	o.skips = p.Skips
 	if o.severities, err = p.RuleSeverities(o.rules); err != nil {
