@@ -152,8 +152,8 @@ func (q *queue) stateOf(sets []PodSet) State {
 	return Admitted
 }
 
-// checksFor lists the admission checks that apply to the flavors assigned; a check for no flavor in particular
-// applies to all.
+// checksFor lists the admission checks that apply to the flavors assigned. A check for no flavor in particular applies
+// to each, so a workload that got none has no checks.
 func (q *queue) checksFor(sets []PodSet) []string {
 	st := q.object.Spec.AdmissionChecksStrategy
 	if st == nil {
@@ -167,7 +167,7 @@ func (q *queue) checksFor(sets []PodSet) []string {
 	}
 	var out []string
 	for _, c := range st.AdmissionChecks {
-		if len(c.OnFlavors) == 0 || slices.ContainsFunc(c.OnFlavors, func(f kueue.ResourceFlavorReference) bool { return used[string(f)] }) {
+		if len(c.OnFlavors) == 0 && len(used) > 0 || slices.ContainsFunc(c.OnFlavors, func(f kueue.ResourceFlavorReference) bool { return used[string(f)] }) {
 			out = append(out, string(c.Name))
 		}
 	}

@@ -80,12 +80,15 @@ func (s *scheduler) takeReservation(it *item, w *kueue.Workload) {
 		it.takeCondition(w)
 		return
 	}
-	it.evicted = conditionTrue(w, kueue.WorkloadEvicted)
-	it.notReady = conditionTrue(w, kueue.WorkloadAdmitted) && !conditionTrue(w, kueue.WorkloadPodsReady)
+	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted); c != nil && c.Status == metav1.ConditionTrue {
+		it.evicted, it.evictedBecause = true, c.Message
+	}
+	it.admitted = conditionTrue(w, kueue.WorkloadAdmitted)
+	it.notReady = it.admitted && !conditionTrue(w, kueue.WorkloadPodsReady)
 	switch {
 	case it.evicted:
 		it.state = Evicted
-	case conditionTrue(w, kueue.WorkloadAdmitted):
+	case it.admitted:
 		it.state = Admitted
 	default:
 		it.state = QuotaReserved

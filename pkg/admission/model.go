@@ -152,6 +152,10 @@ type item struct {
 	// stopped is what it is told when it loses its quota because its queue is stopped; empty when it keeps it.
 	stopped string
 	evicted bool
+	// evictedBecause is what the Evicted condition of the input says; the workload is told so when its quota is gone.
+	evictedBecause string
+	// admitted: while it holds quota, that no check is outstanding, also when it is being evicted.
+	admitted bool
 	// last is the flavor scan's progress.
 	last *progress
 	// memo is the latest attempt.

@@ -240,6 +240,7 @@ func (r *run) admit(n *nominee) {
 		it.doubt = "quota allows it, but where its pods go is decided by topology-aware scheduling, which is not predicted"
 	}
 	it.state = it.queue.stateOf(sets)
+	it.admitted = it.state == Admitted
 	it.reason, it.message, it.possible = reasonQuotaReserved, "Quota reserved in ClusterQueue "+it.queue.name, nil
 	r.epoch++
 }

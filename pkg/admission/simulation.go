@@ -147,7 +147,7 @@ func (r *run) evictPresent() {
 		switch {
 		case it.held == nil:
 		case it.evicted && it.owned:
-			r.evictions = append(r.evictions, eviction{it, it.message})
+			r.evictions = append(r.evictions, eviction{it, it.evictedBecause})
 		case !it.evicted && it.stopped != "":
 			r.evictions = append(r.evictions, eviction{it, it.stopped})
 		}
@@ -189,7 +189,9 @@ func (out *Simulation) fill(r *run) {
 	for _, it := range r.items {
 		switch {
 		case it.held != nil:
-			admitted[it.held.queue]++
+			if it.admitted {
+				admitted[it.held.queue]++
+			}
 		case it.turnedAway && (it.place == parked || it.place == queued), it.queue != nil && it.waitsInactive():
 			aside[it.queue]++ // it is not tried, but its queue counts it
 		case it.state == Pending && it.queue != nil:
