@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"slices"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -45,7 +46,7 @@ func (s *scheduler) schedule(heads []*item) []*nominee {
 			break
 		}
 	}
-	for _, b := range booked {
+	for _, b := range slices.Backward(booked) {
 		b.undo()
 	}
 	return done

@@ -3,6 +3,7 @@ package quota
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -118,6 +119,33 @@ func TestRemovingWhatWasAddedRestoresTheTree(t *testing.T) {
 		r.Shuffle(len(stack), func(i, j int) { stack[i], stack[j] = stack[j], stack[i] }) // in any order
 		for _, a := range stack {
 			a.node.Remove(a.d)
+		}
+		for name, v := range usages(f) {
+			if v != before[name] {
+				t.Fatalf("seed %d: %s uses %d after removal, %d before", seed, name, v, before[name])
+			}
+		}
+	}
+}
+
+// TestRemovingTheLastFirstRestoresTheTree: also where some amounts are below zero.
+func TestRemovingTheLastFirstRestoresTheTree(t *testing.T) {
+	for seed := range uint64(3000) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		f, queues := randomForest(r)
+		for range r.IntN(6) {
+			use(queues[r.IntN(len(queues))], Amount(r.Int64N(12)))
+		}
+		before := usages(f)
+		var undo []func()
+		for range 1 + r.IntN(6) {
+			q := queues[r.IntN(len(queues))]
+			d := q.Delta(Usage{gpu: Amount(r.Int64N(24) - 12)})
+			q.Add(d)
+			undo = append(undo, func() { q.Remove(d) })
+		}
+		for _, f := range slices.Backward(undo) {
+			f()
 		}
 		for name, v := range usages(f) {
 			if v != before[name] {

@@ -43,7 +43,8 @@ func (n *Node) Add(d Delta) {
 	}
 }
 
-// Remove undoes Add.
+// Remove undoes Add. An amount below zero, which Kueue reserves for a queue that holds more than it may, counts against
+// the node alone both ways.
 func (n *Node) Remove(d Delta) {
 	for i, id := range d.ids {
 		n.remove(id, d.amounts[i])
@@ -63,7 +64,7 @@ func (n *Node) remove(id int, v Amount) {
 	s := n.at(id)
 	above := s.usage.Sub(s.guaranteed())
 	s.usage = s.usage.Sub(v)
-	if above > 0 && n.parent != nil {
+	if v > 0 && above > 0 && n.parent != nil {
 		n.parent.remove(id, min(v, above))
 	}
 }
