@@ -1,8 +1,15 @@
 package cli
 
 import (
+	"bytes"
+	"errors"
 	"io"
+	"strings"
 	"testing"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 )
@@ -38,5 +45,24 @@ func TestTheScreenFollowsTheTerminalAndTheUser(t *testing.T) {
 				t.Errorf("terminal %+v, want %+v", got, tc.want)
 			}
 		})
+	}
+}
+
+// What goes wrong is told once, as the error of the command; what libraries log beside it would come after it, or between.
+func TestNothingThatLibrariesLogReachesTheUser(t *testing.T) {
+	var logged bytes.Buffer
+	klog.LogToStderr(false)
+	klog.SetOutput(&logged)
+	t.Cleanup(func() { klog.ClearLogger(); klog.LogToStderr(true) })
+	klog.Info("before")
+	if klog.Flush(); !strings.Contains(logged.String(), "before") {
+		t.Fatal("klog's output is not seen by this test")
+	}
+	logged.Reset()
+	Run(t.Context(), Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}}, []string{"version", "--client"})
+	klog.ErrorS(errors.New("context canceled"), "Unexpected error when reading response body")
+	utilruntime.HandleError(errors.New("handled elsewhere"))
+	if klog.Flush(); logged.Len() > 0 {
+		t.Errorf("libraries logged:\n%s", logged.String())
 	}
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
 )
 
 const rootLong = `Says what Kueue charges each workload against GPU quota, by which path, and why.
@@ -56,6 +58,8 @@ func NewRoot(env Env) *cobra.Command {
 
 // Run executes the command line and returns the exit code.
 func Run(ctx context.Context, env Env, args []string) int {
+	// Libraries log what they also return, as a request that was cancelled because another one failed. It is told once, below.
+	klog.SetLogger(logr.Discard())
 	root := NewRoot(env)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
