@@ -7,6 +7,9 @@
 // only complete pools of the newest generation for counters and capacity, no node selection, no
 // taints, no allocations.
 //
+// How the scheduler looks at them is another matter: a [Stock] is the inventory with what claims hold of
+// it ([Allocations]), with taints, and with what is left of the counters that partitions share.
+//
 // CEL is evaluated once per distinct device shape and expression, never per device: devices that
 // agree in everything the expressions can see are one shape.
 package device

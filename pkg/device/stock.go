@@ -1,0 +1,298 @@
+package device
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// State of a published device, as far as it matters to the scheduler. The first that holds counts.
+type State int
+
+const (
+	// Free: it could be allocated, if nothing else were.
+	Free State = iota
+	// Allocated: a claim holds it alone.
+	Allocated
+	// Shared: claims hold parts of it, and there may be room for more.
+	Shared
+	// Unusable: its pool is incomplete or invalid.
+	Unusable
+	// Tainted: it has a taint that claims must tolerate.
+	Tainted
+	// Blocked: nobody holds it, but devices that are allocated use up counters that it needs.
+	Blocked
+)
+
+// Count counts devices of one kind. Where it is not known what claims hold, only Published, Tainted and Unusable are told.
+type Count struct {
+	Kind
+	Published int64
+	// Tainted devices have a taint with effect NoSchedule or NoExecute, whether they are held or not.
+	Tainted int64
+	// Unusable devices are in pools from which the scheduler takes none.
+	Unusable int64
+	// Allocated devices are held by one claim, Shared ones by one or several that share them.
+	Allocated, Shared int64
+	// Blocked devices lack counters that allocated devices use.
+	Blocked int64
+	// Candidates are the devices each of which could be allocated if nothing else were.
+	Candidates int64
+	// Free is the largest number of devices that could be allocated together, if none of another kind were. It is less
+	// than Candidates where they share counters.
+	Free int64
+	// AtLeast tells that Free may be larger: there were too many combinations to try.
+	AtLeast bool
+}
+
+func (c *Count) add(o Count) {
+	c.Published += o.Published
+	c.Tainted += o.Tainted
+	c.Unusable += o.Unusable
+	c.Allocated += o.Allocated
+	c.Shared += o.Shared
+	c.Blocked += o.Blocked
+	c.Candidates += o.Candidates
+	c.Free += o.Free
+	c.AtLeast = c.AtLeast || o.AtLeast
+}
+
+// Group are the devices of one kind that a pool has in one place.
+type Group struct {
+	Count
+	Place Place
+	// Devices in the order they are published.
+	Devices []*Unit
+	// Partitions tells that the devices consume counters.
+	Partitions bool
+}
+
+// Unit is one published device and what is known of it.
+type Unit struct {
+	ID     ID
+	Slice  *Slice
+	Device *resourcev1.Device
+	// Index of the device in its slice.
+	Index   int
+	State   State
+	Holders []Holder
+	// Taints that keep claims away that do not tolerate them.
+	Taints []resourcev1.DeviceTaint
+	// Short are the counters of which too little is left, whatever the state.
+	Short []Shortage
+}
+
+// PoolStock is one pool and its devices.
+type PoolStock struct {
+	*Pool
+	// Problem is why the scheduler allocates nothing from the pool; empty when it does.
+	Problem string
+	// Groups by place and kind.
+	Groups []*Group
+	// CounterSets by name.
+	CounterSets []*CounterSet
+	// Overdrawn is the counter of which more is used than there is, if any.
+	Overdrawn *Shortage
+}
+
+// Held is a device that a claim holds.
+type Held struct {
+	ID
+	Holders []Holder
+}
+
+// Stock is the inventory with what claims hold of it, as the scheduler sees it: only pools whose newest generation is
+// complete and valid serve, and counters are used by the devices that are allocated.
+type Stock struct {
+	// Known tells that the claims of all namespaces are in the input. Else nothing is known to be free.
+	Known bool
+	// Pools by driver and name.
+	Pools []*PoolStock
+	// Gone are devices that claims hold and that are no longer published.
+	Gone []Held
+
+	units map[ID]*Unit
+}
+
+// NewStock puts inventory and allocations together.
+func NewStock(inv *Inventory, held *Allocations) *Stock {
+	s := &Stock{Known: held.Known, units: make(map[ID]*Unit, inv.Devices())}
+	for _, pools := range inv.Pools {
+		for _, p := range pools {
+			s.Pools = append(s.Pools, s.pool(p, held))
+		}
+	}
+	slices.SortFunc(s.Pools, func(a, b *PoolStock) int {
+		return cmp.Or(cmp.Compare(a.Driver, b.Driver), cmp.Compare(a.Name, b.Name))
+	})
+	packing := newPacker()
+	for _, p := range s.Pools {
+		p.count(packing, held.Known)
+	}
+	for id, holders := range held.Devices {
+		if s.units[id] == nil {
+			s.Gone = append(s.Gone, Held{id, holders})
+		}
+	}
+	return s
+}
+
+// Unit returns a published device; nil when no pool has it.
+func (s *Stock) Unit(id ID) *Unit { return s.units[id] }
+
+// Counts adds up the devices of each kind in all pools, by driver, model, type and profile.
+func (s *Stock) Counts() []Count {
+	byKind := map[Kind]*Count{}
+	for _, p := range s.Pools {
+		for _, g := range p.Groups {
+			if byKind[g.Kind] == nil {
+				byKind[g.Kind] = &Count{Kind: g.Kind}
+			}
+			byKind[g.Kind].add(g.Count)
+		}
+	}
+	out := make([]Count, 0, len(byKind))
+	for _, c := range byKind {
+		out = append(out, *c)
+	}
+	slices.SortFunc(out, func(a, b Count) int { return a.Kind.Compare(b.Kind) })
+	return out
+}
+
+// pool reads the devices of one pool.
+func (s *Stock) pool(p *Pool, held *Allocations) *PoolStock {
+	out := &PoolStock{Pool: p}
+	sets, byName, problem := counterSets(p)
+	out.CounterSets = sets
+	groups := map[string]*Group{}
+	for _, slice := range p.Slices {
+		for i := range slice.Object.Spec.Devices {
+			u := newUnit(slice, i, held)
+			if s.units[u.ID] != nil && problem == "" {
+				problem = fmt.Sprintf("device %s is published twice", u.Device.Name)
+			}
+			s.units[u.ID] = u
+			if len(u.Holders) > 0 {
+				consume(byName, u.Device)
+			}
+			if unknown := unknownCounter(byName, u.Device); unknown != "" && problem == "" {
+				problem = unknown
+			}
+			out.group(groups, u)
+		}
+	}
+	if s, over := overdrawn(sets); over {
+		out.Overdrawn = &s
+	}
+	switch {
+	case p.Disagree:
+		out.Problem = "its slices state different numbers of slices"
+	case !p.Complete():
+		out.Problem = fmt.Sprintf("incomplete: %d of %d slices are published", len(p.Slices), p.Expected)
+	case problem != "":
+		out.Problem = "invalid: " + problem
+	}
+	for _, g := range out.Groups {
+		for _, u := range g.Devices {
+			u.Short = shortages(byName, u.Device)
+			u.State = out.state(u)
+		}
+	}
+	slices.SortStableFunc(out.Groups, func(a, b *Group) int {
+		return cmp.Or(cmp.Compare(a.Place.String(), b.Place.String()), a.Kind.Compare(b.Kind))
+	})
+	return out
+}
+
+func newUnit(s *Slice, i int, held *Allocations) *Unit {
+	spec := &s.Object.Spec
+	u := &Unit{ID: ID{spec.Driver, spec.Pool.Name, spec.Devices[i].Name}, Slice: s, Index: i, Device: &spec.Devices[i]}
+	u.Holders = held.Holders(u.ID)
+	for _, t := range u.Device.Taints {
+		if t.Effect == resourcev1.DeviceTaintEffectNoSchedule || t.Effect == resourcev1.DeviceTaintEffectNoExecute {
+			u.Taints = append(u.Taints, t)
+		}
+	}
+	return u
+}
+
+// group adds a device to the devices of its kind and place.
+func (p *PoolStock) group(groups map[string]*Group, u *Unit) {
+	kind, place := kindOf(&u.Slice.Object.Spec, u.Device), placeOf(&u.Slice.Object.Spec, u.Device)
+	key := fmt.Sprintf("%q %q %q %q", place.String(), kind.Type, kind.Model, kind.Profile)
+	g := groups[key]
+	if g == nil {
+		g = &Group{Count: Count{Kind: kind}, Place: place}
+		groups[key] = g
+		p.Groups = append(p.Groups, g)
+	}
+	g.Devices = append(g.Devices, u)
+	g.Partitions = g.Partitions || len(u.Device.ConsumesCounters) > 0
+}
+
+func unknownCounter(byName map[string]*CounterSet, d *resourcev1.Device) string {
+	for _, of := range d.ConsumesCounters {
+		set := byName[of.CounterSet]
+		if set == nil {
+			return fmt.Sprintf("device %s consumes counter set %s, which the pool does not have", d.Name, of.CounterSet)
+		}
+		for name := range of.Counters {
+			if set.counter(name) == nil {
+				return fmt.Sprintf("device %s consumes a counter that set %s does not have", d.Name, of.CounterSet)
+			}
+		}
+	}
+	return ""
+}
+
+func (p *PoolStock) state(u *Unit) State {
+	shares := u.Device.AllowMultipleAllocations != nil && *u.Device.AllowMultipleAllocations
+	switch {
+	case len(u.Holders) > 0 && shares && u.Holders[0].Share != "":
+		return Shared
+	case len(u.Holders) > 0:
+		return Allocated
+	case p.Problem != "":
+		return Unusable
+	case len(u.Taints) > 0:
+		return Tainted
+	case len(u.Short) > 0, p.Overdrawn != nil && len(u.Device.ConsumesCounters) > 0:
+		return Blocked
+	}
+	return Free
+}
+
+// count counts the devices of every group.
+func (p *PoolStock) count(packing *packer, known bool) {
+	for _, g := range p.Groups {
+		c := &g.Count
+		var candidates []*Unit
+		for _, u := range g.Devices {
+			c.Published++
+			if len(u.Taints) > 0 {
+				c.Tainted++
+			}
+			switch {
+			case p.Problem != "":
+				c.Unusable++
+			case u.State == Free && known:
+				candidates = append(candidates, u)
+			}
+			if !known {
+				continue
+			}
+			switch u.State {
+			case Allocated:
+				c.Allocated++
+			case Shared:
+				c.Shared++
+			case Blocked:
+				c.Blocked++
+			}
+		}
+		c.Candidates = int64(len(candidates))
+		c.Free, c.AtLeast = packing.most(p, candidates)
+	}
+}
