@@ -78,6 +78,9 @@ func (e *Engine) inadmissible(_ *scheduler, it *item) string {
 	var limits, ranges field.ErrorList
 	for i := range it.sets {
 		spec := it.sets[i].spec
+		if len(e.ranges[it.namespace]) == 0 && !limited(spec) {
+			continue
+		}
 		path := field.NewPath("spec", "podSets").Index(i).Child("template", "spec")
 		limits = append(limits, e.aboveLimits(spec, path)...)
 		ranges = append(ranges, e.ranges[it.namespace].check(spec, path)...)
@@ -89,6 +92,12 @@ func (e *Engine) inadmissible(_ *scheduler, it *item) string {
 		return "resources didn't satisfy LimitRange constraints: " + ranges.ToAggregate().Error()
 	}
 	return ""
+}
+
+// limited tells that there are limits to compare with.
+func limited(spec *corev1.PodSpec) bool {
+	has := func(c corev1.Container) bool { return len(c.Resources.Limits) > 0 }
+	return spec.Resources != nil || slices.ContainsFunc(spec.Containers, has) || slices.ContainsFunc(spec.InitContainers, has)
 }
 
 func (it *item) laid() bool {

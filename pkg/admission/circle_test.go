@@ -3,16 +3,18 @@ package admission
 import (
 	"strings"
 	"testing"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/test/queueload"
 )
 
 // TestASimulationEndsAlikeEachTime holds the order of decisions to the input alone.
 func TestASimulationEndsAlikeEachTime(t *testing.T) {
-	for name, l := range map[string]load{
-		"preemption":   {queues: 12, cohorts: 2, pending: 300, running: 48, preempting: true, distinct: true, nested: true},
-		"fair sharing": {queues: 12, cohorts: 2, pending: 300, running: 48, preempting: true, fair: true, nested: true},
+	for name, l := range map[string]queueload.Load{
+		"preemption":   {Queues: 12, Cohorts: 2, Pending: 300, Running: 48, Preempting: true, Distinct: true, Nested: true},
+		"fair sharing": {Queues: 12, Cohorts: 2, Pending: 300, Running: 48, Preempting: true, Fair: true, Nested: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := l.engine(t)
+			e := engineOf(t, l)
 			told := func() string {
 				var b strings.Builder
 				sim := e.Simulate(false)

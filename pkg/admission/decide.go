@@ -9,14 +9,29 @@ import (
 )
 
 // Decide says what the next scheduling attempt of a workload would decide, given the quota reserved now. Who else
-// waits in the queue does not matter to it. The charge must be one of those the engine was made with.
+// waits in the queue does not matter to it. The charge must be one of those the engine was made with. The decision is
+// shared by workloads that are alike and must not be changed.
 func (e *Engine) Decide(c *charge.Charge) *Decision {
 	s := e.now()
 	it := e.byOf[c]
 	if it == nil {
 		return &Decision{State: Unknown, Why: "the workload is not one of those looked at"}
 	}
-	return s.decide(it)
+	like, shared := e.Likeness(c)
+	if !shared {
+		return s.decide(it)
+	}
+	d := e.decided[like]
+	if d == nil {
+		d = s.decide(it)
+		e.decided[like] = d
+	}
+	return d
+}
+
+// decidedByQuota tells that all that matters for the workload is the quota and who has it.
+func (it *item) decidedByQuota() bool {
+	return it.state == Pending && it.held == nil && it.refused == nil && it.unknown == nil && it.invalid == "" && it.queue != nil
 }
 
 // now is the present state, built once.

@@ -27,12 +27,18 @@ type Engine struct {
 	// present is the state as it is; nil until it is asked for.
 	present *scheduler
 	byOf    map[*charge.Charge]*item
+	// decided are the decisions made about the present state, one for all workloads that are alike.
+	decided map[Likeness]*Decision
+	holders map[holdersKey][]Holder
 }
 
 // New prepares an engine for the charges of all workloads of the snapshot; those not given are taken for absent. The
 // arguments are only read.
 func New(engine *charge.Engine, charges []*charge.Charge) *Engine {
-	return &Engine{charges: charges, engine: engine, snap: engine.Snapshot(), conf: engine.Config(), ranges: summarise(engine.Snapshot())}
+	return &Engine{
+		charges: charges, engine: engine, snap: engine.Snapshot(), conf: engine.Config(), ranges: summarise(engine.Snapshot()),
+		decided: map[Likeness]*Decision{}, holders: map[holdersKey][]Holder{},
+	}
 }
 
 // state builds a scheduler: of the present, or with nothing reserved and nothing tried yet.

@@ -26,13 +26,35 @@ type Holder struct {
 }
 
 // Holders lists who holds quota of a flavor and resource that the workload's queue could use: in the queue itself, and
-// in the rest of its cohort tree what is lent or borrowed. The most comes first.
+// in the rest of its cohort tree what is lent or borrowed. The most comes first. The list is shared by workloads of one
+// queue and priority and must not be changed.
 func (e *Engine) Holders(c *charge.Charge, fr quota.FlavorResource) []Holder {
 	s := e.now()
 	it := e.byOf[c]
 	if it == nil || it.queue == nil || it.queue.node.Cyclic {
 		return nil
 	}
+	if it.held != nil {
+		return s.holders(it, fr)
+	}
+	key := holdersKey{it.queue, it.priority, s.preemptionOrder(it), fr}
+	out, known := e.holders[key]
+	if !known {
+		out = s.holders(it, fr)
+		e.holders[key] = out
+	}
+	return out
+}
+
+// holdersKey is all that a list of holders depends on for a workload that holds nothing itself.
+type holdersKey struct {
+	queue    *queue
+	priority int64
+	order    time.Time
+	of       quota.FlavorResource
+}
+
+func (s *scheduler) holders(it *item, fr quota.FlavorResource) []Holder {
 	q := &search{scheduler: s, it: it, keys: []quota.FlavorResource{fr}}
 	var out []Holder
 	for n := range it.queue.node.Root().AllQueues() {
@@ -122,50 +144,55 @@ func (e *Engine) Position(c *charge.Charge) *Position {
 
 // waitingLine is what waits in a queue in its order, with what the places of all its workloads depend on.
 type waitingLine struct {
+	items   []*item
 	charges []*charge.Charge
-	at      map[*item]struct{ queue, local int } // from 1
+	// at is nil until the line is put in order.
+	at map[*item]struct{ queue, local int } // from 1
 	// timeless counts workloads without a creation time by priority.
 	timeless        map[int64]int
 	unknownPriority bool
 }
 
-// waiting is the line of a queue, worked out once for all queues of the present state.
+// waiting is the line of a queue in the present state, worked out once.
 func (s *scheduler) waiting(q *queue) *waitingLine {
 	if s.lines == nil {
-		s.lines = s.waitingLines()
+		s.lines = map[*queue]*waitingLine{}
+		for _, it := range s.items {
+			if !it.waits() {
+				continue
+			}
+			if s.lines[it.queue] == nil {
+				s.lines[it.queue] = &waitingLine{}
+			}
+			s.lines[it.queue].items = append(s.lines[it.queue].items, it)
+		}
 	}
-	if l := s.lines[q]; l != nil {
-		return l
+	l := s.lines[q]
+	if l == nil {
+		return &waitingLine{}
 	}
-	return &waitingLine{}
+	if l.at == nil {
+		l.arrange()
+	}
+	return l
 }
 
-func (s *scheduler) waitingLines() map[*queue]*waitingLine {
-	items := map[*queue][]*item{}
-	for _, it := range s.items {
-		if it.waits() {
-			items[it.queue] = append(items[it.queue], it)
-		}
-	}
+// arrange puts the line into its order.
+func (l *waitingLine) arrange() {
 	type localQueue struct{ namespace, name string }
-	out := map[*queue]*waitingLine{}
-	for q, line := range items {
-		slices.SortFunc(line, (*item).compare)
-		l := &waitingLine{at: map[*item]struct{ queue, local int }{}, timeless: map[int64]int{}}
-		local := map[localQueue]int{}
-		for i, it := range line {
-			lq := localQueue{it.namespace, it.localQueue}
-			local[lq]++
-			l.charges = append(l.charges, it.charge)
-			l.at[it] = struct{ queue, local int }{i + 1, local[lq]}
-			l.unknownPriority = l.unknownPriority || it.unknownPriority()
-			if it.order.IsZero() {
-				l.timeless[it.priority]++
-			}
+	l.at, l.timeless = map[*item]struct{ queue, local int }{}, map[int64]int{}
+	slices.SortFunc(l.items, (*item).compare)
+	local := map[localQueue]int{}
+	for i, it := range l.items {
+		lq := localQueue{it.namespace, it.localQueue}
+		local[lq]++
+		l.charges = append(l.charges, it.charge)
+		l.at[it] = struct{ queue, local int }{i + 1, local[lq]}
+		l.unknownPriority = l.unknownPriority || it.unknownPriority()
+		if it.order.IsZero() {
+			l.timeless[it.priority]++
 		}
-		out[q] = l
 	}
-	return out
 }
 
 // waits tells that the workload stands in a queue.

@@ -52,9 +52,7 @@ func (e *Engine) item(s *scheduler, c *charge.Charge, fresh bool) *item {
 			return l.Method != charge.Requests && l.Method != charge.Transformation
 		})
 	}
-	if s.gate(kueueconf.SchedulingEquivalenceHashing) {
-		it.shape = it.shapeOf()
-	}
+	it.compared = s.gate(kueueconf.SchedulingEquivalenceHashing)
 	if p := e.engine.Blocker(w); p != nil && w.State.MakesWorkload() {
 		it.blocked = s.refusedBy(*p)
 		it.turnedAway = strings.HasSuffix(p.KueueMessage, namespaceMismatch) && it.queue != nil
@@ -112,13 +110,12 @@ func (s *scheduler) podSet(w *workload.Workload, c *charge.Charge, i int, fresh 
 	if !fresh && s.gate(kueueconf.ReclaimablePods) {
 		ps.count -= int32(from.Reclaimable)
 	}
-	sum := map[corev1.ResourceName]int64{}
-	for name, v := range from.ScaledTo(int64(ps.count)) {
-		if name != corev1.ResourcePods {
-			sum[name] = v
-		}
+	sum := from.Totals
+	if from.Count != int64(ps.count) {
+		sum = from.ScaledTo(int64(ps.count))
 	}
 	ps.requests = s.ordered(sum)
+	ps.requests = slices.DeleteFunc(ps.requests, func(r request) bool { return r.name == corev1.ResourcePods })
 	of := &w.PodSets[i]
 	ps.minCount = of.MinCount
 	if t := of.Template; t != nil {
@@ -136,6 +133,15 @@ func (s *scheduler) podSet(w *workload.Workload, c *charge.Charge, i int, fresh 
 		}
 	}
 	return ps
+}
+
+// shape is equal for workloads that the scheduler can't tell apart; empty when the version does not compare. It is made
+// when it is first asked for: most workloads are only looked at for what they hold.
+func (it *item) shape() string {
+	if it.compared && it.shapeText == "" {
+		it.shapeText = it.shapeOf()
+	}
+	return it.shapeText
 }
 
 // shapeOf is equal for workloads that the scheduler treats alike.

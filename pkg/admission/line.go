@@ -69,8 +69,8 @@ func (l *line) push(it *item) {
 	it.place = queued
 	l.heap.line = l
 	heap.Push(&l.heap, heapEntry{it, it.version})
-	if it.shape != "" {
-		l.byShape[it.shape] = append(l.byShape[it.shape], it)
+	if it.shape() != "" {
+		l.byShape[it.shape()] = append(l.byShape[it.shape()], it)
 	}
 }
 
@@ -133,7 +133,7 @@ func (l *line) bar(shape, reason string) []*item {
 	l.barred[shape] = reason
 	var moved []*item
 	for _, it := range l.byShape[shape] {
-		if it.place == queued && it.shape == shape {
+		if it.place == queued && it.shape() == shape {
 			l.park(it)
 			moved = append(moved, it)
 		}

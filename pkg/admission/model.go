@@ -126,8 +126,11 @@ type item struct {
 	// order is the time by which it is queued.
 	order time.Time
 	sets  []podSet
-	// shape is equal for workloads that the scheduler can't tell apart; empty when the version does not compare.
-	shape string
+	// compared: the version compares workloads by their shape, which shapeText keeps once it is known.
+	compared  bool
+	shapeText string
+	// like is the text of its Likeness; empty until it is asked for.
+	like string
 	// owned: a job watches over the Workload and gives its quota back when it is evicted.
 	owned bool
 	// devices: part of its charge comes from claims or classes of devices.

@@ -33,7 +33,7 @@ func (s *scheduler) attempt(it *item, only nominated) (*assignment, []target) {
 // outdated tells that the flavor scan must begin anew.
 func (s *scheduler) outdated(it *item) bool {
 	if s.behavior.PreserveScanProgress {
-		if it.last.shape != it.shape {
+		if it.last.shape != it.shape() {
 			return true
 		}
 		if s.cycle-it.last.cycle <= 1 {

@@ -35,6 +35,9 @@ type scheduler struct {
 	// lines are what waits in the queues; nil until asked for.
 	lines map[*queue]*waitingLine
 
+	// newest is when the latest holder of quota in a tree was queued; filled when asked for.
+	newest map[*tree]time.Time
+
 	gone  map[*item]bool // taken for removed, in a recomputation
 	cycle int
 }

@@ -113,9 +113,9 @@ func (r *run) enqueue(it *item) {
 		it.state, it.reason, it.message, it.possible = d.State, d.Reason, d.Message, d.Possible
 		return
 	}
-	if _, barred := l.barred[it.shape]; barred && it.shape != "" && !it.queue.strict {
+	if _, barred := l.barred[it.shape()]; barred && it.shape() != "" && !it.queue.strict {
 		l.park(it)
-		r.bypass(it, l.barred[it.shape])
+		r.bypass(it, l.barred[it.shape()])
 		return
 	}
 	l.push(it)
@@ -329,8 +329,8 @@ func (r *run) requeue(n *nominee) {
 	}
 	l.park(it)
 	r.epoch++
-	if it.shape != "" && (n.why == didNotFit || n.why == nobodyToPreempt) && !it.queue.strict {
-		for _, moved := range l.bar(it.shape, it.reason) {
+	if it.shape() != "" && (n.why == didNotFit || n.why == nobodyToPreempt) && !it.queue.strict {
+		for _, moved := range l.bar(it.shape(), it.reason) {
 			r.bypass(moved, it.reason)
 		}
 		r.bypassSelf(n)

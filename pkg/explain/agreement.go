@@ -74,12 +74,16 @@ func (e *Explainer) explained(x *Explanation) bool {
 		x.keep(message, "Kueue's message is of a moment that has passed; it stays until the workload is tried again")
 		return true
 	}
-	later, found := e.engine.Earlier(x.Charge, says(message))
-	if !found {
+	before, known := x.common.earlier[message]
+	if !known {
+		before.later, before.found = e.engine.Earlier(x.Charge, says(message))
+		x.common.earlier[message] = before
+	}
+	if !before.found {
 		x.Inconsistencies = append(x.Inconsistencies, "Kueue's message is not what it would write for these objects now: "+x.Predicted.Message)
 		return false
 	}
-	x.keep(message, fmt.Sprintf("Kueue's message is of an attempt before %s got quota; now it would say: %s", named(later), x.Predicted.Message))
+	x.keep(message, fmt.Sprintf("Kueue's message is of an attempt before %s got quota; now it would say: %s", named(before.later), x.Predicted.Message))
 	return true
 }
 

@@ -53,6 +53,8 @@ type Explanation struct {
 	Cohort string
 	// Inconsistencies are sentences about objects that contradict each other.
 	Inconsistencies []string
+
+	common *common
 }
 
 // Constraint is a quota that is too small for a pod set in one flavor.
@@ -139,23 +141,26 @@ type Explainer struct {
 	engine *admission.Engine
 	// depth counts the changes made to get to this world, when remedies are tried in steps.
 	depth int
+	// commons is what workloads that are alike share.
+	commons map[admission.Likeness]*common
 }
 
 // New returns an Explainer. The engine must know the charges to be explained. The arguments are only read.
 func New(snap *cluster.Snapshot, conf *kueueconf.Config, engine *admission.Engine) *Explainer {
-	return &Explainer{snap: snap, conf: conf, engine: engine}
+	return &Explainer{snap: snap, conf: conf, engine: engine, commons: map[admission.Likeness]*common{}}
 }
 
 // Explain explains one workload. It never fails: what is not known is said to be unknown.
 func (e *Explainer) Explain(c *charge.Charge) *Explanation {
-	x := &Explanation{Charge: c, Reported: report(c), Predicted: e.engine.Decide(c), Position: e.engine.Position(c)}
+	k := e.common(c)
+	x := &Explanation{common: k, Charge: c, Reported: report(c), Predicted: e.engine.Decide(c), Position: e.engine.Position(c)}
 	queue := e.queue(c.ClusterQueue)
 	if queue != nil {
 		x.Cohort = string(queue.Spec.CohortName)
 	}
 	x.Quota = e.compare(c, queue)
-	x.Binding = e.binding(x)
-	x.Holders = e.holders(x)
+	x.Binding = k.binding.or(func() []Constraint { return e.binding(x) })
+	x.Holders = k.holders.or(func() []admission.Holder { return e.holders(x) })
 	x.PreemptedBy = e.preemptedBy(c)
 	x.Inconsistencies = append(inconsistencies(x), e.engine.Unaccounted(c.ClusterQueue)...)
 	e.agreement(x)

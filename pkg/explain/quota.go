@@ -161,14 +161,17 @@ func (e *Explainer) binding(x *Explanation) []Constraint {
 
 // holders lists who holds what is short. Quota beyond the maximum is nobody's: no one can give it back.
 func (e *Explainer) holders(x *Explanation) []admission.Holder {
-	var out []admission.Holder
+	var lists [][]admission.Holder
 	seen := map[quota.FlavorResource]bool{}
 	for _, b := range x.Binding {
 		if b.Over || seen[b.FlavorResource] {
 			continue
 		}
 		seen[b.FlavorResource] = true
-		out = append(out, e.engine.Holders(x.Charge, b.FlavorResource)...)
+		lists = append(lists, e.engine.Holders(x.Charge, b.FlavorResource))
 	}
-	return out
+	if len(lists) == 1 {
+		return lists[0] // shared, as it is
+	}
+	return slices.Concat(lists...)
 }

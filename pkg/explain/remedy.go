@@ -37,9 +37,12 @@ func (e *Explainer) remedies(x *Explanation) []Remedy {
 	}
 	var out []Remedy
 	if x.Predicted.State == Pending {
-		for _, find := range []func(*Explanation) []Remedy{e.waitFor, e.fewerPods, e.raise, e.borrow, e.fitFlavor} {
-			out = append(out, find(x)...)
-		}
+		k := x.common
+		out = append(out, k.waitFor.or(func() []Remedy { return e.waitFor(x) })...)
+		out = append(out, e.fewerPods(x)...)
+		out = append(out, k.raise.or(func() []Remedy { return e.raise(x) })...)
+		out = append(out, k.borrow.or(func() []Remedy { return e.borrow(x) })...)
+		out = append(out, e.fitFlavor(x)...)
 	}
 	alone, first := e.edits(x)
 	out = append(out, alone...)
@@ -90,7 +93,7 @@ func (e *Explainer) waitFor(x *Explanation) []Remedy {
 		for i, h := range hs {
 			gone[i] = h.Charge
 		}
-		return served(e.engine.DecideWith(x.Charge, admission.WhatIf{Without: gone}))
+		return e.engine.CouldFit(x.Charge, gone) && served(e.engine.DecideWith(x.Charge, admission.WhatIf{Without: gone}))
 	}
 	for i := len(holders) - 1; i >= max(0, len(holders)-mostTried); i-- {
 		if try(holders[i : i+1]) {
@@ -146,13 +149,27 @@ func endOf(hs []admission.Holder) Remedy {
 // fewerPods finds the largest number of pods that would be served, one pod set at a time.
 func (e *Explainer) fewerPods(x *Explanation) []Remedy {
 	sets := x.Charge.PodSets
+	f := x.common.fewer.or(func() fewer { return e.fewer(x) })
+	if f.pods == 0 {
+		return nil
+	}
+	all := sets[f.podSet].Count - sets[f.podSet].Reclaimable
+	r := Remedy{Action: fmt.Sprintf("run %d pods instead of %d in pod set %s", f.pods, all, sets[f.podSet].Name), Effect: "fits what is free now"}
+	if len(sets) == 1 {
+		r.Action = fmt.Sprintf("run %d pods instead of %d", f.pods, all)
+	}
+	e.patchCount(&r, x.Charge.Workload, f.pods)
+	return []Remedy{r}
+}
+
+func (e *Explainer) fewer(x *Explanation) fewer {
+	sets := x.Charge.PodSets
 	for i := len(sets) - 1; i >= 0; i-- {
 		counts := make([]int32, len(sets))
 		for n := range sets {
 			counts[n] = int32(sets[n].Count - sets[n].Reclaimable)
 		}
-		all := counts[i]
-		low, high := int32(0), all-1 // none known to fit at low
+		low, high := int32(0), counts[i]-1 // none known to fit at low
 		for low < high {
 			counts[i] = (low + high + 1) / 2
 			if served(e.engine.DecideWith(x.Charge, admission.WhatIf{Counts: counts})) {
@@ -162,17 +179,11 @@ func (e *Explainer) fewerPods(x *Explanation) []Remedy {
 			}
 		}
 		counts[i] = low
-		if low < 1 || !served(e.engine.DecideWith(x.Charge, admission.WhatIf{Counts: counts})) {
-			continue
+		if low >= 1 && served(e.engine.DecideWith(x.Charge, admission.WhatIf{Counts: counts})) {
+			return fewer{i, low}
 		}
-		r := Remedy{Action: fmt.Sprintf("run %d pods instead of %d in pod set %s", low, all, sets[i].Name), Effect: "fits what is free now"}
-		if len(sets) == 1 {
-			r.Action = fmt.Sprintf("run %d pods instead of %d", low, all)
-		}
-		e.patchCount(&r, x.Charge.Workload, low)
-		return []Remedy{r}
 	}
-	return nil
+	return fewer{}
 }
 
 // patchCount adds the command for a Job; other kinds count their pods in several places.

@@ -27,8 +27,13 @@ func (e *Explainer) fitFlavor(x *Explanation) []Remedy {
 		if flavor == nil {
 			continue
 		}
-		if r, ok := e.suit(x, flavor); ok {
-			out = append(out, r)
+		how, known := x.common.suits[flavor.Name]
+		if !known {
+			how = e.suit(x, flavor)
+			x.common.suits[flavor.Name] = how
+		}
+		if how.served {
+			out = append(out, e.suited(x, flavor.Name, how.tolerations, how.labels))
 		}
 	}
 	return out
@@ -65,13 +70,10 @@ func selected(x *Explanation, flavor *kueue.ResourceFlavor) map[string]string {
 }
 
 // suit tries to make all pods fit one flavor.
-func (e *Explainer) suit(x *Explanation, flavor *kueue.ResourceFlavor) (Remedy, bool) {
+func (e *Explainer) suit(x *Explanation, flavor *kueue.ResourceFlavor) suiting {
 	labels := selected(x, flavor)
 	tolerations := tolerate(flavor.Spec.NodeTaints)
-	for _, option := range []struct {
-		tolerations []corev1.Toleration
-		labels      map[string]string
-	}{{tolerations, nil}, {nil, labels}, {tolerations, labels}} {
+	for _, option := range []suiting{{tolerations, nil, true}, {nil, labels, true}, {tolerations, labels, true}} {
 		if len(option.tolerations)+len(option.labels) == 0 {
 			continue
 		}
@@ -84,10 +86,10 @@ func (e *Explainer) suit(x *Explanation, flavor *kueue.ResourceFlavor) (Remedy, 
 			}
 		}})
 		if served(d) {
-			return e.suited(x, flavor.Name, option.tolerations, option.labels), true
+			return option
 		}
 	}
-	return Remedy{}, false
+	return suiting{}
 }
 
 // tolerate makes a toleration for every taint that keeps pods off.

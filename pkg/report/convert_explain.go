@@ -11,14 +11,37 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
-func newExplanation(x *explain.Explanation, units Units) Explanation {
+// converter turns explanations into their machine form. Workloads that wait for the same quota share their lists of
+// holders, and so do the results.
+type converter struct {
+	units   Units
+	holders map[*admission.Holder][]Holder // by the first of the list
+}
+
+func (c *converter) holdersOf(in []admission.Holder) []Holder {
+	if len(in) == 0 {
+		return []Holder{}
+	}
+	out, known := c.holders[&in[0]]
+	if !known || len(out) != len(in) {
+		out = make([]Holder, 0, len(in))
+		for _, h := range in {
+			out = append(out, newHolder(h, c.units))
+		}
+		c.holders[&in[0]] = out
+	}
+	return out
+}
+
+func (c *converter) explanation(x *explain.Explanation) Explanation {
+	units := c.units
 	out := Explanation{
 		Charge:    newCharge(x.Charge, units),
 		Reported:  newReported(x.Reported),
 		Predicted: newPredicted(x.Predicted, units),
 		Agrees:    x.Agrees,
 		Steps:     make([]Step, 0, len(x.Steps)), Binding: make([]Constraint, 0, len(x.Binding)), Quota: make([]QuotaLine, 0, len(x.Quota)),
-		Holders: make([]Holder, 0, len(x.Holders)), PreemptedBy: []PreemptedBy{}, Remedies: []Remedy{}, Inconsistencies: x.Inconsistencies,
+		Holders: c.holdersOf(x.Holders), PreemptedBy: []PreemptedBy{}, Remedies: []Remedy{}, Inconsistencies: x.Inconsistencies,
 	}
 	out.Workload, out.Owner = out.Charge.Workload, out.Charge.Owner
 	out.LocalQueue, out.ClusterQueue = out.Charge.LocalQueue, out.Charge.ClusterQueue
@@ -33,9 +56,6 @@ func newExplanation(x *explain.Explanation, units Units) Explanation {
 	}
 	for _, b := range x.Binding {
 		out.Binding = append(out.Binding, newConstraint(b, units))
-	}
-	for _, h := range x.Holders {
-		out.Holders = append(out.Holders, newHolder(h, units))
 	}
 	for _, p := range x.PreemptedBy {
 		by := PreemptedBy{Reason: p.Reason, UID: p.UID, Note: p.Note, Evidence: evidence([]charge.Evidence{p.Evidence})}

@@ -3,6 +3,7 @@ package report
 import (
 	"iter"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
@@ -102,8 +103,9 @@ func (d *Explanations) Head() any {
 // Items implements [Document].
 func (d *Explanations) Items() iter.Seq[any] {
 	return func(yield func(any) bool) {
+		c := &converter{units: d.units, holders: map[*admission.Holder][]Holder{}}
 		for _, x := range d.items {
-			item := newExplanation(x, d.units)
+			item := c.explanation(x)
 			if !yield(&item) {
 				return
 			}
