@@ -51,6 +51,7 @@ func TestTheScreenFollowsTheTerminalAndTheUser(t *testing.T) {
 // What goes wrong is told once, as the error of the command; what libraries log beside it would come after it, or between.
 func TestNothingThatLibrariesLogReachesTheUser(t *testing.T) {
 	var logged bytes.Buffer
+	klog.ClearLogger() // an earlier test may have run the program
 	klog.LogToStderr(false)
 	klog.SetOutput(&logged)
 	t.Cleanup(func() { klog.ClearLogger(); klog.LogToStderr(true) })

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
@@ -25,18 +26,21 @@ func warnTwice(env Env, snap *cluster.Snapshot) {
 
 // hintMissing tells a person how to get the kinds an answer from files lacks.
 func (s *scene) hintMissing(env Env, o *options) {
-	if s.snap.Live || o.output != "" && o.output != "wide" {
-		return
-	}
-	missing := map[string]bool{}
+	var missing []string
 	for _, c := range s.charges {
-		for _, kind := range c.Missing {
-			missing[kind] = true
-		}
+		missing = append(missing, c.Missing...)
+	}
+	hintKinds(env, o, s.snap, missing)
+}
+
+// hintKinds tells a person how to get kinds that are missing from files.
+func hintKinds(env Env, o *options, snap *cluster.Snapshot, missing []string) {
+	if snap.Live || o.output != "" && o.output != "wide" {
+		return
 	}
 	var resources []string
 	for _, k := range cluster.Kinds() {
-		if missing[k.Kind] && k.Live && k.GroupKind != cluster.ConfigMap {
+		if slices.Contains(missing, k.Kind) && k.Live && k.GroupKind != cluster.ConfigMap {
 			resources = append(resources, strings.TrimSuffix(k.Resource+"."+k.Group, "."))
 		}
 	}

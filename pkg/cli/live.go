@@ -77,7 +77,7 @@ func (l liveReader) readAll(ctx context.Context) error {
 	kinds := liveKinds(func(gk schema.GroupKind) bool {
 		return l.o.needed(gk) && gk != cluster.ConfigMap && gk != cluster.Namespace
 	})
-	if err := l.readKinds(ctx, kinds); err != nil {
+	if err := l.readKinds(ctx, kinds); err != nil || l.o.only != nil {
 		return err
 	}
 	if err := l.readNamespaces(ctx); err != nil {

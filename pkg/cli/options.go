@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
@@ -51,8 +52,10 @@ type options struct {
 	namespace string
 	// everywhere tells that the answer depends on the workloads of all namespaces, whichever are shown.
 	everywhere bool
-	// nodes tells that nodes are looked at, too.
-	nodes bool
+	// nodes tells that nodes are looked at, too, and claims that what claims hold is.
+	nodes, claims bool
+	// only are the kinds looked at, in place of those an answer about workloads rests on.
+	only []schema.GroupKind
 	// showsAll tells that the workloads of all namespaces are shown although there is a namespace of the user's.
 	showsAll bool
 	// laidNamespace is given to objects of -f that name none.
@@ -86,6 +89,21 @@ func (f *flags) register(cmd *cobra.Command) {
 
 // registerShared adds the flags that do not select workloads.
 func (f *flags) registerShared(cmd *cobra.Command) {
+	kueue := pflag.NewFlagSet(kueueGroup, pflag.ContinueOnError)
+	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.19.2 or main; the default is that of the manager's image")
+	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
+	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds it, in place of the one in the input")
+
+	whatIf := pflag.NewFlagSet(whatIfGroup, pflag.ContinueOnError)
+	whatIf.StringArrayVar(&f.set, "set", nil, setFlagUsage)
+	whatIf.StringArrayVar(&f.without, "without", nil, goneFlagUsage)
+
+	addGroups(cmd, group{kueueGroup, kueue}, group{whatIfGroup, whatIf})
+	f.registerInput(cmd)
+}
+
+// registerInput adds the flags that say what to read, and how to print.
+func (f *flags) registerInput(cmd *cobra.Command) {
 	f.config = genericclioptions.NewConfigFlags(true)
 	f.config.CacheDir, f.config.DisableCompression = nil, nil
 	connection := pflag.NewFlagSet(connectionGroup, pflag.ContinueOnError)
@@ -99,20 +117,11 @@ func (f *flags) registerShared(cmd *cobra.Command) {
 		"file, directory, glob or - with an export of the whole cluster, read instead of a live one; demo takes a small cluster that is built in; repeatable")
 	input.BoolVar(&f.strict, "strict", false, "exit with code 3 when a charge is unknown for lack of evidence")
 
-	kueue := pflag.NewFlagSet(kueueGroup, pflag.ContinueOnError)
-	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.19.2 or main; the default is that of the manager's image")
-	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
-	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds it, in place of the one in the input")
-
-	whatIf := pflag.NewFlagSet(whatIfGroup, pflag.ContinueOnError)
-	whatIf.StringArrayVar(&f.set, "set", nil, setFlagUsage)
-	whatIf.StringArrayVar(&f.without, "without", nil, goneFlagUsage)
-
 	output := pflag.NewFlagSet(outputGroup, pflag.ContinueOnError)
 	output.StringVarP(&f.output, "output", "o", "", "output format: "+strings.Join(report.Formats, ", "))
 	output.StringVar(&f.color, "color", "auto", "colour: auto (on a terminal, unless NO_COLOR is set), always or never")
 
-	addGroups(cmd, group{inputGroup, input}, group{kueueGroup, kueue}, group{whatIfGroup, whatIf}, group{outputGroup, output}, group{connectionGroup, connection})
+	addGroups(cmd, group{inputGroup, input}, group{outputGroup, output}, group{connectionGroup, connection})
 	registerCompletions(cmd)
 	f.completeKubeconfig(cmd)
 }

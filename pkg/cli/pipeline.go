@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,14 +37,19 @@ func needed(gk schema.GroupKind) bool {
 }
 
 // reads tells whether the command looks at a kind.
-func (o *options) reads(gk schema.GroupKind) bool { return needed(gk) || o.nodes && gk == cluster.Node }
+func (o *options) reads(gk schema.GroupKind) bool {
+	if o.only != nil {
+		return slices.Contains(o.only, gk)
+	}
+	return needed(gk) || o.nodes && gk == cluster.Node || o.claims && gk == cluster.ResourceClaim
+}
 
 var errNoKueue = errors.New("there is no Kueue in this cluster: it serves neither Workloads nor ClusterQueues; " +
 	"to see what Kueue would make of a manifest, give it with -f")
 
-// load runs the layers: source → cluster → kueueconf → workload → device → charge.
-func load(ctx context.Context, env Env, o *options) (*scene, error) {
-	b := cluster.NewBuilder(needed)
+// readSnapshot reads the input and says what of it could not be used.
+func readSnapshot(ctx context.Context, env Env, o *options) (*cluster.Snapshot, error) {
+	b := cluster.NewBuilder(o.reads)
 	err := read(ctx, env, o, b)
 	snap := b.Build()
 	if err != nil {
@@ -54,6 +60,15 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	}
 	if len(snap.Problems) > 0 && snap.Objects() == 0 {
 		return nil, errUnreadable
+	}
+	return snap, nil
+}
+
+// load runs the layers: source → cluster → kueueconf → workload → device → charge.
+func load(ctx context.Context, env Env, o *options) (*scene, error) {
+	snap, err := readSnapshot(ctx, env, o)
+	if err != nil {
+		return nil, err
 	}
 	if snap.Live && snap.Coverage.NotServed(cluster.Workload) && snap.Coverage.NotServed(cluster.ClusterQueue) {
 		if len(o.filenames) == 0 {

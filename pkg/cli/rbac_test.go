@@ -61,7 +61,7 @@ func roleRules(wanted func(cluster.Kind) bool) string {
 	byGroup := map[string][]string{}
 	var groups []string
 	for _, k := range cluster.Kinds() {
-		if !k.Live || !(&options{nodes: true}).reads(k.GroupKind) || !wanted(k) || k.GroupKind == cluster.ConfigMap || k.GroupKind == cluster.Workload {
+		if !k.Live || !(&options{nodes: true, claims: true}).reads(k.GroupKind) || !wanted(k) || k.GroupKind == cluster.ConfigMap || k.GroupKind == cluster.Workload {
 			continue
 		}
 		if byGroup[k.Group] == nil {

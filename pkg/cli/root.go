@@ -51,7 +51,7 @@ func NewRoot(env Env) *cobra.Command {
 		return usageError{err, cmd.CommandPath()}
 	})
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
-	root.AddCommand(newCharge(env), newExplain(env), newSimulate(env), newQueues(env), newLint(env), newRules(env), newCollect(env), newVersion(env), newCompletion(env))
+	root.AddCommand(newCharge(env), newExplain(env), newSimulate(env), newQueues(env), newDevices(env), newLint(env), newRules(env), newCollect(env), newVersion(env), newCompletion(env))
 	root.SetUsageFunc(usage)
 	return root
 }
@@ -98,7 +98,7 @@ func addGroups(cmd *cobra.Command, groups ...group) {
 const groupAnnotation = "gpuquota.dev/group"
 
 // groupTitles is the order of the groups in help.
-var groupTitles = []string{inputGroup, selectionGroup, kueueGroup, outputGroup, connectionGroup}
+var groupTitles = []string{inputGroup, selectionGroup, kueueGroup, whatIfGroup, outputGroup, connectionGroup}
 
 // usage prints the usage of a command with its flags in groups.
 func usage(cmd *cobra.Command) error {

@@ -2,10 +2,13 @@ package device
 
 import (
 	"cmp"
+	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
 // Kind is what people call a device by: the attributes that drivers name models and partitions with. An attribute that a
@@ -20,9 +23,21 @@ type Kind struct {
 	Profile string
 }
 
-// Compare orders kinds by driver, model, type and profile.
+// Compare orders kinds by driver, model, type and profile, numbers in a profile by their size.
 func (k Kind) Compare(o Kind) int {
-	return cmp.Or(cmp.Compare(k.Driver, o.Driver), cmp.Compare(k.Model, o.Model), cmp.Compare(k.Type, o.Type), cmp.Compare(k.Profile, o.Profile))
+	return cmp.Or(cmp.Compare(k.Driver, o.Driver), cmp.Compare(k.Model, o.Model), cmp.Compare(k.Type, o.Type),
+		slices.Compare(numbersIn(k.Profile), numbersIn(o.Profile)), cmp.Compare(k.Profile, o.Profile))
+}
+
+// numbersIn are the numbers of a name: of 1g.10gb 1 and 10.
+func numbersIn(name string) []int64 {
+	var out []int64
+	for _, digits := range strings.FieldsFunc(name, func(r rune) bool { return r < '0' || r > '9' }) {
+		if n, err := strconv.ParseInt(digits, 10, 64); err == nil {
+			out = append(out, n)
+		}
+	}
+	return out
 }
 
 // Names of attributes by what they tell, the first one that a device has counts. They are those of the drivers of NVIDIA,
@@ -78,7 +93,7 @@ func (p Place) String() string {
 	case p.Everywhere:
 		return "(all nodes)"
 	case p.Selector != nil:
-		return "(nodes with " + selectorText(p.Selector) + ")"
+		return "(" + selectorText(p.Selector) + ")"
 	}
 	return "(no node)"
 }
@@ -96,6 +111,22 @@ func placeOf(spec *resourcev1.ResourceSliceSpec, d *resourcev1.Device) Place {
 		return Place{Everywhere: true}
 	}
 	return Place{Selector: selector}
+}
+
+// Reaches tells whether the device can be used from a node. known is false where that depends on the labels of a node that is
+// not at hand (nil).
+func (p Place) Reaches(name string, node *corev1.Node) (reaches, known bool) {
+	switch {
+	case p.Node != "" || p.Selector == nil:
+		return p.Node == name && name != "" || p.Everywhere, true
+	case node == nil:
+		return false, false
+	}
+	selector, err := nodeaffinity.NewNodeSelector(p.Selector)
+	if err != nil {
+		return false, true // the scheduler takes no device of such a slice
+	}
+	return selector.Match(node), true
 }
 
 // selectorText writes a node selector as kubectl writes label selectors; terms are alternatives.

@@ -22,6 +22,7 @@ var schemas = map[string]any{
 	"explanationlist.json":  &ExplanationList{},
 	"findinglist.json":      &FindingList{},
 	"queuelist.json":        &QueueList{},
+	"devicelist.json":       &DeviceList{},
 	"simulationresult.json": &SimulationResult{},
 	"lintconfig.json":       &lintconfig.Config{},
 	"rulepack.json":         &rulepack.Pack{},
@@ -91,6 +92,7 @@ func TestSchemasNameEveryField(t *testing.T) {
 	for name, document := range map[string]Document{
 		"chargelist.json": everyVerdict(), "explanationlist.json": explanationsOf(pending(), of(refused())),
 		"queuelist.json": researchQueues(t), "simulationresult.json": researchSimulation(t, false),
+		"devicelist.json": NewDevices(stock(t), nil, nil, nil),
 	} {
 		schema := schemaOf(t, name, schemas[name])
 		var result any
@@ -106,7 +108,7 @@ func TestSchemasNameEveryField(t *testing.T) {
 }
 
 // freeMaps are fields whose keys are data.
-var freeMaps = map[string]bool{"total": true, "published": true, "featureGates": true, "demand": true, "flavors": true, "usage": true, "borrowed": true}
+var freeMaps = map[string]bool{"total": true, "published": true, "featureGates": true, "demand": true, "flavors": true, "usage": true, "borrowed": true, "consumed": true}
 
 func fields(v any) []string {
 	var out []string
