@@ -59,12 +59,10 @@ type booking struct{ undo func() }
 // flavors stands; while both are the same, so is its outcome.
 func (s *scheduler) nominate(it *item) *nominee {
 	n := &nominee{it: it, preemptor: it.queue.line.preemptor == it}
-	if it.last != nil && s.outdated(it) {
-		it.last = nil
-	}
+	s.dropOutdated(it, s.cycle)
 	n.resumed = it.last != nil
 	m, now := it.memo, moment{it.queue.tree.version, it.last.key()}
-	n.from = now.progress
+	n.from = it.last.start()
 	if m == nil || m.moment != now {
 		a, ts := s.attempt(it, nil)
 		m = &memo{now, a, ts, a.messages()}

@@ -142,13 +142,16 @@ func (l *line) bar(shape, reason string) []*item {
 	return moved
 }
 
-// retry queues everything that is parked.
-func (l *line) retry() {
+// retry queues everything that is parked; false when that is nothing.
+func (l *line) retry() bool {
 	l.retriedAt = l.pops
 	clear(l.barred)
+	any := false
 	for it := range l.parked {
 		if !it.turnedAway {
 			l.push(it)
+			any = true
 		}
 	}
+	return any
 }

@@ -182,7 +182,7 @@ type item struct {
 
 	place   place
 	version int
-	seen    map[string]int // progress already tried, by epoch
+	seen    map[scanState]int // progress already tried, by epoch
 }
 
 // reservation is the quota a workload holds.
@@ -230,14 +230,19 @@ func (p *progress) pending() bool {
 	return false
 }
 
-// tried tells that the workload was tried in this epoch from where its flavor scan stands.
-func (it *item) tried(epoch int) bool { return it.seen[it.last.key()] == epoch+1 }
+// scanState is where a workload's flavor scan stands, and what it was told: to be told something else is an event.
+type scanState struct{ progress, message string }
+
+func (it *item) scanState() scanState { return scanState{it.last.key(), it.message} }
+
+// tried tells that the workload was tried in this epoch from where it stands.
+func (it *item) tried(epoch int) bool { return it.seen[it.scanState()] == epoch+1 }
 
 func (it *item) try(epoch int) {
 	if it.seen == nil {
-		it.seen = map[string]int{}
+		it.seen = map[scanState]int{}
 	}
-	it.seen[it.last.key()] = epoch + 1
+	it.seen[it.scanState()] = epoch + 1
 }
 
 // key is equal for equal progress. The attempt that made the progress is over by the time anybody asks.
@@ -257,6 +262,14 @@ func (p *progress) key() string {
 		p.text = string(text)
 	}
 	return p.text
+}
+
+// start says where the next attempt begins: empty for the first flavors, be it that nothing was tried or everything.
+func (p *progress) start() string {
+	if !p.pending() {
+		return ""
+	}
+	return p.key()
 }
 
 // reserve counts the reservation against its queue.

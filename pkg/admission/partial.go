@@ -9,9 +9,7 @@ import (
 // attempt assigns flavors and, where that takes it, finds whom to preempt. When all pods neither fit nor preempt, and
 // the workload may shrink, fewer are tried.
 func (s *scheduler) attempt(it *item, only nominated) (*assignment, []target) {
-	if it.last != nil && s.outdated(it) {
-		it.last = nil
-	}
+	s.dropOutdated(it, s.cycle)
 	full := s.assign(it, nil, only)
 	switch full.mode() {
 	case Fit:
@@ -30,13 +28,19 @@ func (s *scheduler) attempt(it *item, only nominated) (*assignment, []target) {
 	return full, nil
 }
 
-// outdated tells that the flavor scan must begin anew.
-func (s *scheduler) outdated(it *item) bool {
+// dropOutdated lets the flavor scan of a workload begin anew where, in a cycle, it must.
+func (s *scheduler) dropOutdated(it *item, cycle int) {
+	if it.last != nil && s.outdated(it, cycle) {
+		it.last = nil
+	}
+}
+
+func (s *scheduler) outdated(it *item, cycle int) bool {
 	if s.behavior.PreserveScanProgress {
 		if it.last.shape != it.shape() {
 			return true
 		}
-		if s.cycle-it.last.cycle <= 1 {
+		if cycle-it.last.cycle <= 1 {
 			return false
 		}
 	}

@@ -68,9 +68,13 @@ func newRun(s *scheduler) *run {
 	return &run{scheduler: s, retries: map[*quota.Node]bool{}, circling: map[*quota.Node]bool{}}
 }
 
-// arrive queues a workload.
+// arrive queues a workload. A queue that is not active counts it all the same.
 func (r *run) arrive(it *item) {
-	r.enqueue(it)
+	if it.waitsInactive() {
+		r.counted(it.queue)
+	} else {
+		r.enqueue(it)
+	}
 	r.arrived, r.clock = it.created, it.created
 }
 
@@ -131,11 +135,12 @@ func (r *run) settle() {
 		}
 		for root := range r.retries {
 			for n := range root.AllQueues() {
-				r.queues[n.Name].line.retry()
+				if r.queues[n.Name].line.retry() {
+					r.epoch++
+				}
 			}
 		}
 		clear(r.retries)
-		r.epoch++
 	}
 }
 
@@ -161,6 +166,7 @@ func (r *run) heads() []*item {
 			continue
 		}
 		if it := q.line.head(); it != nil {
+			r.dropOutdated(it, r.cycle+1)
 			queues = append(queues, q)
 			fresh = fresh || !it.tried(r.epoch)
 		}
@@ -276,7 +282,7 @@ type remark struct {
 // byTurns: a workload that is tried for ever, from one flavor and then from another, is told one thing and then the
 // other.
 func (it *item) byTurns(epoch int) {
-	start := slices.IndexFunc(it.said, func(m remark) bool { return m.epoch == epoch && m.from == it.last.key() })
+	start := slices.IndexFunc(it.said, func(m remark) bool { return m.epoch == epoch && m.from == it.last.start() })
 	if start < 0 {
 		return
 	}

@@ -80,6 +80,9 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 			out.Unknown = append(out.Unknown, fmt.Sprintf("%s: %s", it.key, it.unknown.why()))
 		case it.refused != nil && !it.turnedAway:
 			it.state, it.reason, it.message, it.possible = it.refused.State, it.refused.Reason, it.refused.Message, it.refused.Possible
+			if replay && it.queue != nil && it.waitsInactive() {
+				waiting = append(waiting, it)
+			}
 		case it.state == Pending:
 			waiting = append(waiting, it)
 		}
