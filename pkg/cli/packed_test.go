@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"archive/tar"
-	"bytes"
-	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,184 +14,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"sigs.k8s.io/yaml"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
-// scenarios are the recorded cluster dumps.
-func scenarios(t *testing.T) []string {
-	t.Helper()
-	var out []string
-	for _, dir := range []string{"golden", "recorded"} {
-		found, err := filepath.Glob(filepath.Join("..", "..", "testdata", dir, "scenarios", "*", "dump.yaml"))
-		if err != nil || len(found) == 0 {
-			t.Fatalf("no scenarios in %s: %v", dir, err)
-		}
-		out = append(out, found...)
-	}
-	return out
-}
-
-// dumped are the objects of a dump.
-func dumped(t *testing.T, file string) []unstructured.Unstructured {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if text, err = yaml.YAMLToJSON(text); err != nil {
-		t.Fatal(err)
-	}
-	var list struct {
-		Items []map[string]any `json:"items"`
-	}
-	if err := utiljson.Unmarshal(text, &list); err != nil { // which keeps large integers
-		t.Fatal(err)
-	}
-	var out []unstructured.Unstructured
-	for _, o := range list.Items {
-		out = append(out, unstructured.Unstructured{Object: o})
-	}
-	if len(out) == 0 {
-		t.Fatalf("%s holds no objects", file)
-	}
-	return out
-}
-
-// resourceOf is the plural name of a kind, and whether it is namespaced.
-func resourceOf(o unstructured.Unstructured) (name string, namespaced bool) {
-	if k, ok := cluster.FindKind(schema.GroupKind{Group: o.GroupVersionKind().Group, Kind: o.GetKind()}); ok {
-		return k.Resource, k.Namespaced
-	}
-	return strings.ToLower(o.GetKind()) + "s", o.GetNamespace() != ""
-}
-
-func groupOf(o unstructured.Unstructured) string {
-	if g := o.GroupVersionKind().Group; g != "" {
-		return g
-	}
-	return "core"
-}
-
-func marshal(t *testing.T, v any) []byte {
-	t.Helper()
-	out, err := yaml.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func listOf(kind, apiVersion string, items []unstructured.Unstructured) map[string]any {
-	contents := []any{}
-	for _, o := range items {
-		contents = append(contents, o.Object)
-	}
-	return map[string]any{"apiVersion": apiVersion, "kind": kind, "items": contents}
-}
-
-// perKind lays objects out as `kubectl get KIND -A -o yaml` and `-o json` do, one file for each kind.
-func perKind(t *testing.T, objects []unstructured.Unstructured) map[string][]byte {
-	kinds := map[string][]unstructured.Unstructured{}
-	for _, o := range objects {
-		resource, _ := resourceOf(o)
-		kinds[resource+"."+groupOf(o)] = append(kinds[resource+"."+groupOf(o)], o)
-	}
-	files := map[string][]byte{}
-	for i, name := range slices.Sorted(maps.Keys(kinds)) {
-		list := listOf("List", "v1", kinds[name])
-		if i%2 == 0 {
-			files[name+".yaml"] = marshal(t, list)
-			continue
-		}
-		text, err := json.MarshalIndent(list, "", "    ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		files[name+".json"] = text
-	}
-	return files
-}
-
-// mustGather lays objects out as `oc adm inspect` does: lists for each namespace, cluster-scoped objects one by one.
-func mustGather(t *testing.T, objects []unstructured.Unstructured) map[string][]byte {
-	const root = "must-gather/quay-io-kueue-sha256-0a1b/"
-	files := map[string][]byte{root + "version": []byte("must-gather v4\n"), root + "namespaces/team-a/pods/p/p/logs/current.log": []byte("kind: Pod\n")}
-	lists := map[string][]unstructured.Unstructured{}
-	namespaces, kinds := map[string]bool{}, map[string]unstructured.Unstructured{}
-	for _, o := range objects {
-		resource, namespaced := resourceOf(o)
-		if !namespaced {
-			if slices.Contains([]string{"Namespace", "PriorityClass", "RuntimeClass"}, o.GetKind()) {
-				file := root + "cluster-scoped-resources/" + groupOf(o) + "/" + resource + ".yaml"
-				lists[file] = append(lists[file], o)
-			} else {
-				files[root+"cluster-scoped-resources/"+groupOf(o)+"/"+resource+"/"+o.GetName()+".yaml"] = marshal(t, o.Object)
-			}
-			if o.GetKind() == "Namespace" {
-				namespaces[o.GetName()] = true
-			}
-			continue
-		}
-		namespaces[o.GetNamespace()] = true
-		file := groupOf(o) + "/" + resource + ".yaml"
-		kinds[file] = o
-		lists[root+"namespaces/"+o.GetNamespace()+"/"+file] = append(lists[root+"namespaces/"+o.GetNamespace()+"/"+file], o)
-	}
-	for file, items := range lists {
-		files[file] = marshal(t, listOf(items[0].GetKind()+"List", items[0].GetAPIVersion(), items))
-	}
-	for namespace := range namespaces {
-		for file, o := range kinds {
-			if name := root + "namespaces/" + namespace + "/" + file; files[name] == nil {
-				files[name] = marshal(t, listOf(o.GetKind()+"List", o.GetAPIVersion(), nil))
-			}
-		}
-	}
-	return files
-}
-
-func writeTree(t *testing.T, dir string, files map[string][]byte) {
-	t.Helper()
-	for name, content := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, content, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func writeTarGz(t *testing.T, file string, files map[string][]byte) {
-	t.Helper()
-	var out bytes.Buffer
-	z := gzip.NewWriter(&out)
-	w := tar.NewWriter(z)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name]))}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write(files[name]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for _, close := range []func() error{w.Close, z.Close} {
-		if err := close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.WriteFile(file, out.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // places are the parts of an answer that name the file an object was read from.
-var places = regexp.MustCompile(`(?m)^ *"(file|line)": .*\n`)
+var places = regexp.MustCompile(`(?m)^ *"(file|line|column|endLine|endColumn)": .*\n`)
 
 // withoutPlaces leaves out where objects were read, and the comma before it.
 func withoutPlaces(answer string) string {
@@ -204,37 +30,128 @@ func withoutPlaces(answer string) string {
 func answer(t *testing.T, command string, args ...string) string {
 	t.Helper()
 	out, errOut, code := run(t, append([]string{command, "-o", "json"}, args...)...)
-	return fmt.Sprintf("%sexit %d\n%s", withoutPlaces(out), code, errOut)
+	if out = withoutPlaces(out); command == "lint" {
+		out = findingsByText(t, out)
+	}
+	return fmt.Sprintf("%sexit %d\n%s", out, code, errOut)
 }
 
-// TestTheSameAnswersHoweverADumpIsPacked packs every recorded cluster in two of four ways, by turns: tree and
-// gather.tar.gz hold the same files. Of every fifth the explanations are compared, which hold the charges but take
-// much longer.
-func TestTheSameAnswersHoweverADumpIsPacked(t *testing.T) {
-	turns := [][]string{{"kinds", "gather.tar.gz"}, {"dump.tar.gz", "tree"}}
+// findingsByText puts findings, which stand in the order of the files, in that of their text, and leaves out how many files and
+// objects were read: a must-gather holds namespaces twice.
+func findingsByText(t *testing.T, answer string) string {
+	t.Helper()
+	var list map[string]any
+	if err := json.Unmarshal([]byte(answer), &list); err != nil {
+		t.Fatalf("%v in %s", err, answer)
+	}
+	delete(list, "files")
+	delete(list, "objects")
+	if findings, ok := list["findings"].([]any); ok {
+		slices.SortFunc(findings, func(a, b any) int { return strings.Compare(indented(t, a), indented(t, b)) })
+	}
+	return indented(t, list)
+}
+
+func indented(t *testing.T, v any) string {
+	t.Helper()
+	out, err := json.MarshalIndent(v, "", "    ")
+	check(t, err)
+	return string(out) + "\n"
+}
+
+// layouts are the ways in which a dump is laid out in files.
+var layouts = map[string]func(*testing.T, []unstructured.Unstructured) map[string][]byte{
+	"kinds": perKind, "must-gather": mustGather, "inspect": inspect, "kueue-gather": kueueGather, "cluster-info": clusterInfo,
+}
+
+// TestTheSameAnswersHoweverADumpIsLaidOut lays every recorded cluster out in files and packs these. Layouts, archives and commands
+// take turns, so that each meets each of the others several times.
+func TestTheSameAnswersHoweverADumpIsLaidOut(t *testing.T) {
+	names, packings := slices.Sorted(maps.Keys(layouts)), slices.Sorted(maps.Keys(archives))
+	// The explanations hold the charges.
+	turns := [][]string{{"explain", "queues"}, {"charge", "simulate"}, {"lint", "explain"}, {"queues", "charge"}}
 	for turn, file := range scenarios(t) {
 		t.Run(filepath.Base(filepath.Dir(file)), func(t *testing.T) {
+			layout, packing := names[turn%len(names)], packings[turn%len(packings)]
 			dir := t.TempDir()
-			objects := dumped(t, file)
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			gathered := mustGather(t, objects)
-			writeTree(t, filepath.Join(dir, "kinds"), perKind(t, objects))
-			writeTree(t, filepath.Join(dir, "tree"), gathered)
-			writeTarGz(t, filepath.Join(dir, "gather.tar.gz"), gathered)
-			writeTarGz(t, filepath.Join(dir, "dump.tar.gz"), map[string][]byte{"dump.yaml": text})
-			command := "charge"
-			if turn%5 == 0 {
-				command = "explain"
-			}
-			want := answer(t, command, "--from", file)
-			for _, packed := range turns[turn%2] {
-				if diff := cmp.Diff(want, answer(t, command, "--from", filepath.Join(dir, packed))); diff != "" {
-					t.Errorf("%s (-plain +packed):\n%s", packed, diff)
+			tree, packed := filepath.Join(dir, "tree"), filepath.Join(dir, packing)
+			writeTree(t, tree, layouts[layout](t, dumped(t, file)))
+			check(t, os.WriteFile(packed, archives[packing](t, tree), 0o644))
+			for i, command := range turns[turn%len(turns)] {
+				from := []string{tree, packed}[(turn/len(turns)+i)%2]
+				if diff := cmp.Diff(answer(t, command, "--from", file), answer(t, command, "--from", from)); diff != "" {
+					t.Errorf("%s of %s, %s (-plain +packed):\n%s", command, layout, filepath.Base(from), diff)
 				}
 			}
 		})
+	}
+}
+
+// TestEveryCommandReadsEveryLayout asks all of them about one cluster, in which everything is used.
+func TestEveryCommandReadsEveryLayout(t *testing.T) {
+	file := filepath.Join("..", "..", "testdata", "golden", "scenarios", "borrow-within-cohort-preempts", "dump.yaml")
+	objects := dumped(t, file)
+	for _, command := range []string{"charge", "explain", "queues", "simulate", "lint"} {
+		want := answer(t, command, "--from", file)
+		for layout, lay := range layouts {
+			tree := filepath.Join(t.TempDir(), layout)
+			writeTree(t, tree, lay(t, objects))
+			if diff := cmp.Diff(want, answer(t, command, "--from", tree)); diff != "" {
+				t.Errorf("%s of %s (-plain +laid out):\n%s", command, layout, diff)
+			}
+		}
+	}
+}
+
+// told writes down all that a reader tells of a dump, without the directory or archive it stands in.
+type told struct {
+	root  string
+	scope source.Scope
+	lines []string
+}
+
+func (r *told) note(format string, args ...any) {
+	line := fmt.Sprintf(format, args...) + fmt.Sprintf(" of %+v", r.scope)
+	r.lines = append(r.lines, strings.ReplaceAll(line, r.root+"/", ""))
+}
+
+func (r *told) Want(_, kind string) bool { return kind != "Event" }
+func (r *told) Document(d source.Document) {
+	place, _ := d.Origin.Field("kind")
+	r.note("%d %s %s %v %s", d.Seq, d.Kind, d.Origin, place, d.JSON)
+}
+func (r *told) Listed(apiVersion, kind string)     { r.note("listed %s %s", apiVersion, kind) }
+func (r *told) Missing(group, kind, reason string) { r.note("missing %s %s: %s", group, kind, reason) }
+func (r *told) Problem(p source.Problem)           { r.note("problem %s", p) }
+func (r *told) Scope(s source.Scope)               { r.scope = s }
+func (r *told) BrokeOff(reason string)             { r.note("broke off: %s", reason) }
+
+func readAll(t *testing.T, path, root string) []string {
+	t.Helper()
+	r := &told{root: root}
+	check(t, source.Read(context.Background(), source.Options{Filenames: []string{path}, Recursive: true}, r))
+	return r.lines
+}
+
+// TestAnArchiveTellsWhatTheFilesInItTell reads recorded clusters, laid out in each way by turns, from files and from each kind of
+// archive of them, by turns: the same objects, at the same places, in the same order, of the same part of the cluster.
+func TestAnArchiveTellsWhatTheFilesInItTell(t *testing.T) {
+	within := map[string]string{"case.tar.gz": "/case/attachments/dump.tar.xz", "case.zip": "/case/dump.tar.gz"}
+	names, packings := slices.Sorted(maps.Keys(layouts)), slices.Sorted(maps.Keys(archives))
+	for turn, file := range scenarios(t) {
+		objects, layout, name := dumped(t, file), names[turn%len(names)], packings[turn%len(packings)]
+		path := filepath.Join(t.TempDir(), name)
+		root := path + within[name]
+		// The last directory counts for the layout.
+		tree := filepath.Join(t.TempDir(), filepath.Base(root))
+		writeTree(t, tree, layouts[layout](t, objects))
+		want := readAll(t, tree, tree)
+		if len(want) < len(objects) {
+			t.Fatalf("%s: %s tells only %d things of %d objects", file, layout, len(want), len(objects))
+		}
+		check(t, os.WriteFile(path, archives[name](t, tree), 0o644))
+		if diff := cmp.Diff(want, readAll(t, path, root)); diff != "" {
+			t.Errorf("%s: %s in %s (-files +archive):\n%.2000s", file, layout, name, diff)
+		}
 	}
 }

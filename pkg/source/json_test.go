@@ -359,3 +359,32 @@ func (r *repeated) Read(p []byte) (int, error) {
 	r.rest = r.rest[n:]
 	return n, nil
 }
+
+// What `kubectl cluster-info dump` prints are lists, and between them the logs of containers, which may hold anything.
+func TestLogsBetweenListsAreSkipped(t *testing.T) {
+	const list = `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}` + "\n"
+	logs := func(text string) string {
+		return "==== START logs for container c of pod a/p ====\n" + text + "==== END logs for container c of pod a/p ====\n"
+	}
+	cut := list + logs("x\ny\nz\n")[:51] // in the first line of the logs
+	cases := map[string]struct{ text, want string }{
+		"of words":                  {list + logs("a: b\n[1] =====\n{\n\t==== END\n") + list, "listed v1/Pod\nlisted v1/Pod\n"},
+		"of objects":                {list + logs(`{"apiVersion":"v1","kind":"A"}`+"\n") + list, "listed v1/Pod\nlisted v1/Pod\n"},
+		"none":                      {list + logs("") + logs("") + list, "listed v1/Pod\nlisted v1/Pod\n"},
+		"without a last line break": {list + logs("no end") + list, "listed v1/Pod\nlisted v1/Pod\n"},
+		"long ones":                 {list + logs(strings.Repeat("= x\n", windowSize)) + list, "listed v1/Pod\nlisted v1/Pod\n"},
+		"cut": {cut, "listed v1/Pod\nproblem f:4: the input ends in the middle of the logs of a container: what should follow is missing\n" +
+			"broke off: f: the input ends in the middle of the logs of a container\n"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := &parts{}
+			if err := ReadBytes(context.Background(), "f", []byte(c.text), r); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(c.want, r.String()); diff != "" {
+				t.Errorf("read (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 )
@@ -62,6 +63,7 @@ func (r *jsonReader) read() (yamlFollows bool) {
 		case c == '[':
 			r.w.pos++
 			r.lists = append(r.lists, &list{indent: -1})
+		case top == nil && c == '=' && r.skipLogs():
 		case top == nil && c == '-' && r.separator():
 			if c, ok := r.w.next(); ok && c != '{' && c != '[' && c != '-' {
 				return true
@@ -173,6 +175,34 @@ func (r *jsonReader) separator() bool {
 	w.pos += 3
 	if c, ok := w.next(); ok && c == '#' {
 		w.skipLine()
+	}
+	return true
+}
+
+// Lines that begin and end the logs of a container in what `kubectl cluster-info dump` prints.
+const logsBegin, logsEnd = "==== START logs for container ", "==== END logs for container "
+
+// skipLogs skips the logs of a container, which stand between the lists of a cluster-info dump. It reports false for anything else.
+func (r *jsonReader) skipLogs() bool {
+	w := r.w
+	if !w.have(len(logsBegin)) || string(w.buf[w.pos:w.pos+len(logsBegin)]) != logsBegin {
+		return false
+	}
+	for w.have(1) && r.out.ctx.Err() == nil {
+		// A last line of the logs without a line break stands before the mark.
+		if w.buf[w.pos] == '=' && w.have(len(logsEnd)) && string(w.buf[w.pos:w.pos+len(logsEnd)]) == logsEnd {
+			w.skipLine()
+			return true
+		}
+		if next := bytes.IndexByte(w.buf[w.pos+1:], '='); next >= 0 {
+			w.pos += 1 + next
+		} else {
+			w.pos = len(w.buf)
+		}
+	}
+	if w.err == nil {
+		r.problem(w.pos, "the input ends in the middle of the logs of a container: what should follow is missing")
+		r.out.brokeOff(r.out.file + ": the input ends in the middle of the logs of a container")
 	}
 	return true
 }

@@ -30,17 +30,20 @@ type PartSink interface {
 	BrokeOff(reason string)
 }
 
-// clusterInfoFiles are what `kubectl cluster-info dump --output-directory` writes for each namespace.
-var clusterInfoFiles = []string{
-	"daemonsets.json", "deployments.json", "events.json", "pods.json", "replicasets.json", "replication-controllers.json", "services.json",
-}
+// clusterInfoFiles are what `kubectl cluster-info dump --output-directory` writes for each namespace, as .json or .yaml.
+var clusterInfoFiles = []string{"daemonsets", "deployments", "events", "pods", "replicasets", "replication-controllers", "services"}
+
+// kueueGather is the directory into which the must-gather image of the Red Hat build of Kueue writes. Beside lists of kinds it
+// holds single Deployments, each in a file that begins with singleDeployment.
+const kueueGather, singleDeployment = "kueue", "deployment-"
 
 // scopeOf tells the scope by the last parts of a path:
 //
 //	namespaces/NAMESPACE/NAMESPACE.yaml, namespaces/NAMESPACE/GROUP/RESOURCE.yaml,
 //	namespaces/NAMESPACE/GROUP/RESOURCE/NAME.yaml, namespaces/NAMESPACE/pods/POD/POD.yaml,
 //	cluster-scoped-resources/GROUP/RESOURCE.yaml, cluster-scoped-resources/GROUP/RESOURCE/NAME.yaml,
-//	of a cluster-info dump, NAMESPACE/pods.json, and of a dump of this program, parts/GROUP/RESOURCE.json.
+//	of a cluster-info dump, NAMESPACE/pods.json, of a dump of this program, parts/GROUP/RESOURCE.json,
+//	and of the must-gather of Kueue, kueue/deployment-NAME.yaml.
 func scopeOf(file string) Scope {
 	if abs, err := filepath.Abs(file); err == nil {
 		file = abs
@@ -54,7 +57,7 @@ func scopeOf(file string) Scope {
 		return ""
 	}
 	switch {
-	case at(3)+"/"+at(2) == PartsDirectory:
+	case at(3)+"/"+at(2) == PartsDirectory, at(1) == kueueGather && strings.HasPrefix(at(0), singleDeployment):
 		return Scope{Part: true}
 	case at(2) == "cluster-scoped-resources", at(3) == "cluster-scoped-resources":
 		return Scope{Gathered: true}
@@ -64,7 +67,7 @@ func scopeOf(file string) Scope {
 		return Scope{Gathered: true, Namespace: at(3)}
 	case at(2) == "namespaces" && strings.TrimSuffix(at(0), filepath.Ext(at(0))) == at(1):
 		return Scope{Gathered: true, Namespace: at(1)}
-	case slices.Contains(clusterInfoFiles, at(0)):
+	case slices.Contains(clusterInfoFiles, strings.TrimSuffix(strings.TrimSuffix(at(0), ".json"), ".yaml")):
 		return Scope{Namespace: at(1)}
 	}
 	return Scope{}
