@@ -87,7 +87,7 @@ func (s *scheduler) tryFlavors(it *item) *Decision {
 		a, ts := s.attempt(it, nil)
 		n := &nominee{it: it, assignment: a, targets: ts, messages: a.messages(), resumed: resumed}
 		if !s.behavior.PreserveScanProgress {
-			trail = n.follow(trail, n.messages)
+			trail = n.follow(trail, n.messages, false)
 		} else {
 			trail = n.messages
 		}

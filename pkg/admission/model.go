@@ -182,6 +182,8 @@ type item struct {
 
 	place   place
 	version int
+	// forgets: an event is under way with which a version forgets the progress of the scan.
+	forgets bool
 	seen    map[scanState]int // progress already tried, by epoch
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -251,66 +250,6 @@ func (r *run) admit(n *nominee) {
 	r.epoch++
 }
 
-// say writes the QuotaReserved condition.
-func (r *run) say(n *nominee, reason string) {
-	it := n.it
-	it.reason, it.message, it.possible, it.company = reason, n.message(), nil, false
-	all := make([]string, len(n.messages))
-	for i, m := range n.messages {
-		all[i] = m + n.suffix
-	}
-	it.trail = n.follow(it.trail, all)
-	if r.behavior.PreserveScanProgress {
-		it.trail = all
-	}
-	if len(it.trail) > 1 {
-		it.possible = it.trail
-	}
-	if len(it.said) > 0 && it.said[0].epoch != r.epoch {
-		it.said = it.said[:0]
-	}
-	it.said = append(it.said, remark{r.epoch, n.from, all})
-}
-
-// remark is what a workload was told by an attempt that began where from says.
-type remark struct {
-	epoch    int
-	from     string
-	messages []string
-}
-
-// byTurns: a workload that is tried for ever, from one flavor and then from another, is told one thing and then the
-// other.
-func (it *item) byTurns(epoch int) {
-	start := slices.IndexFunc(it.said, func(m remark) bool { return m.epoch == epoch && m.from == it.last.start() })
-	if start < 0 {
-		return
-	}
-	var all []string
-	for _, m := range it.said[start:] {
-		all = append(all, m.messages...)
-	}
-	slices.Sort(all)
-	if all = slices.Compact(all); len(all) > 1 {
-		it.possible = all
-	}
-}
-
-// follow adds to what earlier attempts of the same scan of flavors said. Versions that drop the progress of a scan
-// whenever something moves in the queue may stop at any of them.
-func (n *nominee) follow(trail, all []string) []string {
-	if !n.resumed {
-		return all
-	}
-	out := slices.Clone(all)
-	for _, m := range trail {
-		if !slices.Contains(out, m) {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
 // requeue puts a nominee back: to be tried at once, or aside until something changes in the cohort.
 func (r *run) requeue(n *nominee) {
 	it := n.it
@@ -331,6 +270,7 @@ func (r *run) requeue(n *nominee) {
 	again := it.queue.strict || n.why == failedAfterNomination || n.why == pendingPreemption
 	if again || l.retriedAt >= l.pops || it.last.pending() {
 		l.push(it)
+		r.forget(it)
 		return
 	}
 	l.park(it)
@@ -343,43 +283,10 @@ func (r *run) requeue(n *nominee) {
 	}
 }
 
-// bypass tells a parked workload, where the version does, that an equal one has failed.
-func (r *run) bypass(it *item, reason string) {
-	if it.company {
-		// Its victims' quota came back piece by piece, and it may have been tried in between.
-		it.possible = []string{it.message, messageNoLongerFits}
-	}
-	if !r.behavior.BypassMessage {
-		return
-	}
-	if it.message == "" && !r.gate(kueueconf.UnadmittedWorkloadsExplicitStatus) {
-		return
-	}
-	switch it.reason {
-	case "", reasonPending, reasonPendingEvaluation, reasonDeactivated, reasonSuspended:
-		it.reason, it.message, it.possible = reason, messageBypassed, nil
-	}
-}
-
 // eviction is a victim and what its condition will say.
 type eviction struct {
 	victim  *item
 	message string
-}
-
-// bypassSelf: the controller looks at workloads with devices anew after each attempt, has forgotten what their condition
-// said, and finds their own shape barred. Where an arbitrary order decides the reason, it may do so to others.
-func (r *run) bypassSelf(n *nominee) {
-	if !r.behavior.BypassMessage || !r.gate(kueueconf.UnadmittedWorkloadsExplicitStatus) {
-		return
-	}
-	it := n.it
-	switch {
-	case it.devices:
-		it.message, it.possible = messageBypassed, nil
-	case r.behavior.ResourceOrder == kueueconf.GoMap && slices.ContainsFunc(n.assignment.sets, func(s setAssignment) bool { return s.uncovered }):
-		it.possible = append([]string{it.message, messageBypassed}, it.possible...)
-	}
 }
 
 // turnDown is for a workload whose requests are wrong: its turn is over, but a strict queue waits for it all the same.

@@ -22,25 +22,6 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// TestOpenCases: clusters about which the program and Kueue still disagree. One that is settled belongs one
-// directory higher, where it stays settled.
-func TestOpenCases(t *testing.T) {
-	cases, err := outcome.ReadCases(casesDirectory + "/open")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cases {
-		t.Run(c.Name, func(t *testing.T) {
-			for key := range c.Answers {
-				if len(differences(t, c, key)) > 0 {
-					return
-				}
-			}
-			t.Error("the program now decides as Kueue does: move the case to testdata/conformance")
-		})
-	}
-}
-
 func readCases(t *testing.T, directory string) []*outcome.Case {
 	t.Helper()
 	cases, err := outcome.ReadCases(directory)

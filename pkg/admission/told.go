@@ -1,0 +1,135 @@
+package admission
+
+import (
+	"slices"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+)
+
+// say writes the QuotaReserved condition.
+func (r *run) say(n *nominee, reason string) {
+	it := n.it
+	all := make([]string, len(n.messages))
+	for i, m := range n.messages {
+		all[i] = m + n.suffix
+	}
+	if len(it.said) > 0 && it.said[0].epoch != r.epoch {
+		it.said = it.said[:0]
+	}
+	if r.behavior.PreserveScanProgress {
+		it.trail = all
+	} else {
+		all = append(all, r.furtherOn(it)...)
+		again := len(it.said) > 0
+		it.trail = n.follow(it.trail, all, again)
+		it.forgets = it.message != n.message()
+	}
+	it.reason, it.message, it.possible, it.company = reason, n.message(), nil, false
+	if len(it.trail) > 1 {
+		it.possible = it.trail
+	}
+	it.said = append(it.said, remark{r.epoch, n.from, all})
+}
+
+// furtherOn is what the workload would be told if its scan over flavors went on from here. Versions that do not keep the
+// progress of a scan lose it with any event about the workload, such as a new message, unless the next attempt has
+// begun by then.
+func (r *run) furtherOn(it *item) []string {
+	if !it.last.pending() {
+		return nil
+	}
+	saved := it.last
+	defer func() { it.last = saved }()
+	var out []string
+	for range it.attempts() {
+		a, ts := r.attempt(it, nil)
+		if a.mode() == Fit || len(ts) > 0 {
+			break
+		}
+		out = append(out, a.messages()...)
+		if it.last = a.last; !it.last.pending() {
+			break
+		}
+	}
+	return out
+}
+
+// remark is what a workload was told by an attempt that began where from says.
+type remark struct {
+	epoch    int
+	from     string
+	messages []string
+}
+
+// byTurns: a workload that is tried for ever, from one flavor and then from another, is told one thing and then the
+// other.
+func (it *item) byTurns(epoch int) {
+	start := slices.IndexFunc(it.said, func(m remark) bool { return m.epoch == epoch && m.from == it.last.start() })
+	if start < 0 {
+		return
+	}
+	var all []string
+	for _, m := range it.said[start:] {
+		all = append(all, m.messages...)
+	}
+	slices.Sort(all)
+	if all = slices.Compact(all); len(all) > 1 {
+		it.possible = all
+	}
+}
+
+// follow adds to what earlier attempts of the same scan of flavors, or in the same state of the cluster, said. Versions
+// that drop the progress of a scan whenever something moves in the queue may stop at any of them.
+func (n *nominee) follow(trail, all []string, again bool) []string {
+	if n.resumed || again {
+		all = append(slices.Clone(all), trail...)
+	}
+	var out []string
+	for _, m := range all {
+		if !slices.Contains(out, m) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// forget lets the scan over flavors begin anew after an event, in versions in which it does.
+func (r *run) forget(it *item) {
+	if it.forgets {
+		it.last = nil
+	}
+	it.forgets = false
+}
+
+// bypass tells a parked workload, where the version does, that an equal one has failed.
+func (r *run) bypass(it *item, reason string) {
+	if it.company {
+		// Its victims' quota came back piece by piece, and it may have been tried in between.
+		it.possible = []string{it.message, messageNoLongerFits}
+	}
+	if !r.behavior.BypassMessage {
+		return
+	}
+	if it.message == "" && !r.gate(kueueconf.UnadmittedWorkloadsExplicitStatus) {
+		return
+	}
+	switch it.reason {
+	case "", reasonPending, reasonPendingEvaluation, reasonDeactivated, reasonSuspended:
+		it.reason, it.message, it.possible = reason, messageBypassed, nil
+	}
+}
+
+// bypassSelf: the controller looks at workloads with devices anew after each attempt, has forgotten what their condition
+// said, and finds their own shape barred. Where an arbitrary order decides the reason, it may do so to others.
+func (r *run) bypassSelf(n *nominee) {
+	if !r.behavior.BypassMessage || !r.gate(kueueconf.UnadmittedWorkloadsExplicitStatus) {
+		return
+	}
+	it := n.it
+	switch {
+	case it.devices:
+		it.message, it.possible = messageBypassed, nil
+	case r.behavior.ResourceOrder == kueueconf.GoMap && slices.ContainsFunc(n.assignment.sets, func(s setAssignment) bool { return s.uncovered }):
+		it.possible = append([]string{it.message, messageBypassed}, it.possible...)
+	}
+}
