@@ -22,7 +22,7 @@ import (
 // eachInput reads every fixture, scenario and walkthrough, one by one.
 func eachInput(t *testing.T, check func(t *testing.T, in lint.Input)) {
 	var files []string
-	for _, pattern := range []string{"testdata/gq*/*.yaml", "../../../testdata/golden/scenarios/*/*.yaml", "../../../testdata/walkthroughs/*/*.yaml"} {
+	for _, pattern := range []string{"testdata/gq*/*.yaml", "../../../testdata/golden/scenarios/*/scenario.yaml", "../../../testdata/walkthroughs/*/*.yaml"} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
