@@ -21,6 +21,8 @@ type Env struct {
 	Getenv func(string) string
 	// TerminalWidth tells the width of a terminal; ok is false when w is none.
 	TerminalWidth func(w io.Writer) (columns int, ok bool)
+	// Reads is told how many bytes an export has that is about to be read, as far as its files tell. It may be nil.
+	Reads func(bytes int64)
 }
 
 // ProcessEnv is the environment of this process.

@@ -39,6 +39,9 @@ func read(ctx context.Context, env Env, o *options, b inlet) error {
 func readExport(ctx context.Context, env Env, o *options, b inlet) error {
 	o.namespace = *o.config.Namespace
 	o.laidNamespace = o.namespace
+	if env.Reads != nil {
+		env.Reads(sizeOf(o.from))
+	}
 	sink := b.Sink(cluster.InputOptions{Namespace: o.namespace})
 	for _, name := range o.from {
 		if _, err := os.Stat(name); name == demoExport && errors.Is(err, fs.ErrNotExist) {
@@ -52,6 +55,16 @@ func readExport(ctx context.Context, env Env, o *options, b inlet) error {
 		}
 	}
 	return nil
+}
+
+// sizeOf is the size of files.
+func sizeOf(names []string) (size int64) {
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+			size += info.Size()
+		}
+	}
+	return size
 }
 
 func readDemo(ctx context.Context, sink source.Sink) error {

@@ -19,7 +19,7 @@ import (
 // Builder collects documents into a Snapshot. Objects are decoded in parallel while reading goes on.
 type Builder struct {
 	wants  func(schema.GroupKind) bool
-	slices sliceDecoder
+	shared map[schema.GroupKind]decodeFunc
 
 	queue   chan job
 	workers sync.WaitGroup
@@ -71,7 +71,7 @@ type InputOptions struct {
 // NewBuilder starts a Builder. wants limits the kinds that are decoded; nil takes every readable kind.
 // Build must be called, also after an error, to stop its workers.
 func NewBuilder(wants func(schema.GroupKind) bool) *Builder {
-	b := &Builder{wants: wants, coverage: newCoverage(), queue: make(chan job, 256)}
+	b := &Builder{wants: wants, shared: sharedDecoders(), coverage: newCoverage(), queue: make(chan job, 256)}
 	for range max(1, runtime.GOMAXPROCS(0)) {
 		b.workers.Add(1)
 		go b.work()
@@ -135,8 +135,8 @@ func (b *Builder) decode(j job) result {
 		return result{seq: j.seq, problem: problemAt(j.doc.Origin, fmt.Sprintf(
 			"%s: version %s is not supported (supported: %v)", j.doc.Kind, j.doc.APIVersion, j.kind.Versions))}
 	}
-	if j.kind.GroupKind == ResourceSlice && version.Version == j.kind.Versions[0] {
-		decode = b.slices.decode
+	if shared := b.shared[j.kind.GroupKind]; shared != nil && version.Version == j.kind.Versions[0] {
+		decode = shared
 	}
 	d, err := decode(j.doc.JSON)
 	if err != nil {

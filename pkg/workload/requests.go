@@ -144,7 +144,7 @@ func (o *origins) steps(spec *corev1.PodSpec, name corev1.ResourceName) []string
 
 func has(l corev1.ResourceList, name corev1.ResourceName) bool { _, ok := l[name]; return ok }
 
-// adjust copies the spec as far as the adjustments change it.
+// adjust copies the spec as far as the adjustments change it. Most change nothing: then it is the spec itself.
 func (r *Requester) adjust(namespace string, in *corev1.PodSpec, out *PodRequests, o *origins) *corev1.PodSpec {
 	spec := *in
 	spec.InitContainers = slices.Clone(in.InitContainers)
@@ -155,11 +155,16 @@ func (r *Requester) adjust(namespace string, in *corev1.PodSpec, out *PodRequest
 	}
 	r.addOverhead(&spec, out, o)
 	limits := r.ranges[namespace]
+	changed := limits != nil || len(spec.Overhead) > 0
+	filled := func(name corev1.ResourceName) {
+		changed = true
+		mark(&o.limits, name)
+	}
 	each := func(res *corev1.ResourceRequirements) {
 		if limits != nil {
 			limits.applyContainer(res, o)
 		}
-		fill(&res.Requests, res.Limits, func(name corev1.ResourceName) { mark(&o.limits, name) })
+		fill(&res.Requests, res.Limits, filled)
 	}
 	for i := range spec.InitContainers {
 		each(&spec.InitContainers[i].Resources)
@@ -171,7 +176,10 @@ func (r *Requester) adjust(namespace string, in *corev1.PodSpec, out *PodRequest
 		if limits != nil {
 			limits.applyPod(spec.Resources, o)
 		}
-		fill(&spec.Resources.Requests, spec.Resources.Limits, func(name corev1.ResourceName) { mark(&o.limits, name) })
+		fill(&spec.Resources.Requests, spec.Resources.Limits, filled)
+	}
+	if !changed {
+		return in
 	}
 	return &spec
 }

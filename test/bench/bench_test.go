@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/bench"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/fleet"
 )
@@ -131,6 +133,34 @@ func BenchmarkChargingAlone(b *testing.B) {
 	for b.Loop() {
 		if _, err := bench.Charges(snap); err != nil {
 			b.Fatal(err)
+		}
+	}
+}
+
+// TestChargingChangesNothing: equal parts of objects are shared, so that a change of one would change many.
+func TestChargingChangesNothing(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/golden/scenarios/*/dump.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no corpus: %v", err)
+	}
+	for _, path := range append(files, file(t, fleet.Size{Nodes: 4, GPUs: 8, Workloads: 200})) {
+		before, err := bench.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		after, err := bench.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := bench.Charges(after); err != nil {
+			t.Logf("%s: %v", path, err) // dumps without workloads
+		}
+		for _, k := range cluster.Kinds() {
+			for i, o := range after.List(k.GroupKind) {
+				if !equality.Semantic.DeepEqual(before.List(k.GroupKind)[i].Typed, o.Typed) {
+					t.Errorf("%s: %s was changed", path, o.Ref)
+				}
+			}
 		}
 	}
 }
