@@ -86,8 +86,9 @@ func (l liveReader) readAll(ctx context.Context) error {
 	return l.readManager(ctx)
 }
 
-// competing are the kinds that decide about a workload from other namespaces: what is charged and waits there.
-var competing = []schema.GroupKind{cluster.Workload, cluster.LocalQueue, cluster.LimitRange, cluster.ResourceClaimTemplate}
+// competing are the kinds that decide about a workload from other namespaces: what is charged and waits there, and what
+// holds devices.
+var competing = []schema.GroupKind{cluster.Workload, cluster.LocalQueue, cluster.LimitRange, cluster.ResourceClaimTemplate, cluster.ResourceClaim}
 
 // readKinds reads the namespace asked for, or all; where the answer depends on other namespaces, also what decides
 // there, and of the kinds that may not be listed in all namespaces the user's own.
@@ -162,6 +163,9 @@ func is(gk schema.GroupKind) func(schema.GroupKind) bool {
 func (o *options) needed(gk schema.GroupKind) bool {
 	if !o.reads(gk) {
 		return false
+	}
+	if o.fit && gk == cluster.Pod {
+		return true
 	}
 	return !slices.Contains(podKinds, gk) || len(o.targets) == 0 ||
 		slices.ContainsFunc(o.targets, func(t target) bool { return !slices.Contains(jobKinds, t.kind) })

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -22,6 +23,7 @@ const (
 	selectionGroup  = "Selection"
 	kueueGroup      = "Kueue"
 	whatIfGroup     = "What if"
+	devicesGroup    = "Devices"
 	outputGroup     = "Output"
 	connectionGroup = "Connection"
 )
@@ -54,6 +56,9 @@ type options struct {
 	everywhere bool
 	// nodes tells that nodes are looked at, too, and claims that what claims hold is.
 	nodes, claims bool
+	// fit tells that it is asked whether pods can get their devices, and fitLimit how long that may take for a workload.
+	fit      bool
+	fitLimit time.Duration
 	// only are the kinds looked at, in place of those an answer about workloads rests on.
 	only []schema.GroupKind
 	// showsAll tells that the workloads of all namespaces are shown although there is a namespace of the user's.
@@ -65,11 +70,9 @@ type options struct {
 	gates      map[string]bool
 	labels     labels.Selector
 	targets    []target
-	// within are queues that the workloads have to be in.
-	within   []target
-	settings []setting
-	gone     []cluster.Ref
-	printer  report.Printer
+	settings   []setting
+	gone       []cluster.Ref
+	printer    report.Printer
 	// live tells to read the cluster.
 	live bool
 	// texts stand for files of -f, and skips leaves some out.
@@ -205,7 +208,7 @@ func (f *flags) checkInputs() error {
 
 // selects tells that only some workloads are asked for.
 func (o *options) selects() bool {
-	return len(o.targets) > 0 || len(o.within) > 0 || !o.labels.Empty() || o.namespace != "" && !o.showsAll
+	return len(o.targets) > 0 || !o.labels.Empty() || o.namespace != "" && !o.showsAll
 }
 
 // inGroup puts a flag into a group of the help.

@@ -137,13 +137,18 @@ func warnForbidden(env Env, snap *cluster.Snapshot, o *options) {
 
 // finish prints charges, or what is told of them, and says, as an error, what was wrong with the input.
 func (s *scene) finish(env Env, o *options, doc report.Document) error {
+	return s.finishWith(env, o, doc, errIncomplete{unknown: s.unknownCharges()})
+}
+
+// unknownCharges counts the workloads asked for whose charge is unknown.
+func (s *scene) unknownCharges() int {
 	unknown := 0
 	for _, c := range s.charges {
 		if c.Verdict == charge.Unknown {
 			unknown++
 		}
 	}
-	return s.finishWith(env, o, doc, errIncomplete{unknown: unknown})
+	return unknown
 }
 
 // finishWith is finish with what is to be lacking evidence under --strict.

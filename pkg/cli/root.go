@@ -98,7 +98,7 @@ func addGroups(cmd *cobra.Command, groups ...group) {
 const groupAnnotation = "gpuquota.dev/group"
 
 // groupTitles is the order of the groups in help.
-var groupTitles = []string{inputGroup, selectionGroup, kueueGroup, whatIfGroup, outputGroup, connectionGroup}
+var groupTitles = []string{inputGroup, selectionGroup, kueueGroup, devicesGroup, whatIfGroup, outputGroup, connectionGroup}
 
 // usage prints the usage of a command with its flags in groups.
 func usage(cmd *cobra.Command) error {

@@ -2,6 +2,7 @@ package device
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -136,4 +137,52 @@ func overdrawn(sets []*CounterSet) (Shortage, bool) {
 		}
 	}
 	return Shortage{}, false
+}
+
+// Short is a counter of which too little is left for a device of the pool once others of the pool are allocated, too; nil
+// when there is enough of all.
+func (p *PoolStock) Short(u *Unit, also []*Unit) *Shortage {
+	if p.Overdrawn != nil {
+		return p.Overdrawn
+	}
+	for _, of := range u.Device.ConsumesCounters {
+		set := p.set(of.CounterSet)
+		if set == nil {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(of.Counters)) {
+			account := set.counter(name)
+			if account == nil {
+				continue
+			}
+			left, needed := account.Left(), of.Counters[name].Value
+			for _, other := range also {
+				left.Sub(consumption(other.Device, set.Name, name))
+			}
+			if left.Cmp(needed) < 0 {
+				return &Shortage{Set: set.Name, Counter: name, Needed: needed.DeepCopy(), Left: left}
+			}
+		}
+	}
+	return nil
+}
+
+func (p *PoolStock) set(name string) *CounterSet {
+	for _, set := range p.CounterSets {
+		if set.Name == name {
+			return set
+		}
+	}
+	return nil
+}
+
+// consumption is what a device takes of a counter.
+func consumption(d *resourcev1.Device, set, counter string) resource.Quantity {
+	var out resource.Quantity
+	for _, of := range d.ConsumesCounters {
+		if c, ok := of.Counters[counter]; ok && of.CounterSet == set {
+			out.Add(c.Value)
+		}
+	}
+	return out
 }

@@ -20,6 +20,13 @@ func (m *Match) Counts() (matched, failing int64) {
 	return matched, failing
 }
 
+// Of tells whether the selectors are true on one device of a slice; the error is why they can't be evaluated. It holds until
+// the inventory is asked to match selectors that look at more.
+func (m *Match) Of(s *Slice, i int) (bool, error) {
+	r := m.results[s.groups[i].shape]
+	return r.match, r.err
+}
+
 // FirstFailure is the first device, by slice name, on which the selectors can't be evaluated.
 func (m *Match) FirstFailure() (Failure, bool) {
 	for _, s := range m.inv.Slices {

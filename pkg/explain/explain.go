@@ -8,6 +8,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/fit"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
@@ -49,6 +50,8 @@ type Explanation struct {
 	PreemptedBy []Preemption
 	// Remedies are changes after which it would be admitted, each tried.
 	Remedies []Remedy
+	// Fit tells whether its pods can get their devices now; nil where that was not asked.
+	Fit *fit.Result
 	// Cohort of the ClusterQueue; empty without one or when the queue is not in the input.
 	Cohort string
 	// Inconsistencies are sentences about objects that contradict each other.

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -82,22 +81,15 @@ func (f *Facts) findSelectors() []Selector {
 	return out
 }
 
-// celKey stands before each selector.
-var celKey = []byte(`"cel"`)
-
 // misplacedSelectors adds the selectors of documents that typed objects do not hold: they stand in fields that the document's
 // version does not have, or in an object that a later document replaces.
 func (f *Facts) misplacedSelectors(known []Selector) []Selector {
-	seen, held := map[placeOf]bool{}, map[*source.Origin]int{}
+	seen := map[placeOf]bool{}
 	for _, s := range known {
 		seen[placeOf{s.At.Origin, s.At.Path}] = true
-		held[s.At.Origin]++
 	}
 	for i := range f.Documents {
 		d := &f.Documents[i]
-		if bytes.Count(d.JSON, celKey) <= held[d.Origin] {
-			continue // each is known
-		}
 		var value any
 		if GroupOf(d) != cluster.DeviceClass.Group || json.Unmarshal(d.JSON, &value) != nil {
 			continue

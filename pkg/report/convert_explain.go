@@ -18,10 +18,6 @@ type converter struct {
 	holders map[*admission.Holder][]Holder // by the first of the list
 }
 
-func newConverter(units Units) *converter {
-	return &converter{units: units, holders: map[*admission.Holder][]Holder{}}
-}
-
 func (c *converter) holdersOf(in []admission.Holder) []Holder {
 	if len(in) == 0 {
 		return []Holder{}
@@ -67,6 +63,9 @@ func (c *converter) explanation(x *explain.Explanation) Explanation {
 			by.Workload = &p.By
 		}
 		out.PreemptedBy = append(out.PreemptedBy, by)
+	}
+	if x.Fit != nil {
+		out.Fit = newFit(x.Fit)
 	}
 	for _, r := range x.Remedies {
 		out.Remedies = append(out.Remedies, Remedy{r.Action, r.Effect, r.Patch})

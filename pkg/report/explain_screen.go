@@ -32,6 +32,7 @@ func (d *Explanations) explanation(s *Screen, x *explain.Explanation) {
 	d.charge(s, x.Charge)
 	d.quota(s, x)
 	d.flavors(s, x)
+	d.devices(s, x)
 	d.holders(s, x)
 	d.position(s, x)
 	d.remedies(s, x)

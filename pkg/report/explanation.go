@@ -32,6 +32,8 @@ type Explanation struct {
 	// PreemptedBy tells who took its quota.
 	PreemptedBy []PreemptedBy `json:"preemptedBy"`
 	Remedies    []Remedy      `json:"remedies"`
+	// Fit tells whether the pods can get their devices now; only with --fit.
+	Fit *Fit `json:"fit,omitempty"`
 	// Inconsistencies are places where the objects contradict each other or what Kueue reported.
 	Inconsistencies []string `json:"inconsistencies,omitempty"`
 }

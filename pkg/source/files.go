@@ -120,11 +120,7 @@ func (x *expansion) directory(dir string) {
 		case isDir && x.recursive:
 			x.directory(path)
 		case !isDir && extensions[strings.ToLower(filepath.Ext(path))]:
-			if e.Type().IsRegular() {
-				x.add(path, filepath.Join(real, e.Name()))
-			} else {
-				x.file(path)
-			}
+			x.file(path)
 		}
 	}
 }

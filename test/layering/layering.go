@@ -23,6 +23,7 @@ var Order = []string{
 	"pkg/kueueconf",
 	"pkg/workload",
 	"pkg/device",
+	"pkg/fit",
 	"pkg/charge",
 	"pkg/quota",
 	"pkg/admission",

@@ -1,0 +1,62 @@
+package explain
+
+import (
+	"slices"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
+)
+
+// Flavors are the flavors of each pod set, whose labels decide which nodes its pods may use: those it has, else those it
+// would get, else the only ones it could wait for. Pod sets for which that is not certain are left out.
+func (x *Explanation) Flavors() map[string][]string {
+	out := map[string][]string{}
+	take := func(podSet, flavor string) {
+		if !slices.Contains(out[podSet], flavor) {
+			out[podSet] = append(out[podSet], flavor)
+		}
+	}
+	w := x.Charge.Workload
+	switch {
+	case w != nil && w.Object != nil && w.Object.Status.Admission != nil:
+		for _, ps := range w.Object.Status.Admission.PodSetAssignments {
+			for _, flavor := range ps.Flavors {
+				take(string(ps.Name), string(flavor))
+			}
+		}
+	case x.Predicted != nil && len(x.Predicted.PodSets) > 0:
+		for _, ps := range x.Predicted.PodSets {
+			for _, flavor := range ps.Flavors {
+				take(ps.Name, flavor)
+			}
+		}
+	case x.Predicted != nil:
+		for _, at := range waitedFor(x.Predicted.Attempts) {
+			take(at.PodSet, at.Flavor)
+		}
+	}
+	for _, flavors := range out {
+		slices.Sort(flavors)
+	}
+	return out
+}
+
+// waitedFor are the attempts that a pod set waits for: those chosen, and the only one there was.
+func waitedFor(attempts []admission.Attempt) []admission.Attempt {
+	var out []admission.Attempt
+	for i, at := range attempts {
+		alone := !slices.ContainsFunc(slices.Concat(attempts[:i], attempts[i+1:]), func(o admission.Attempt) bool { return o.PodSet == at.PodSet })
+		if at.Chosen || alone {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// HasQuota tells that quota is reserved for the workload, or would be by the next attempt.
+func (x *Explanation) HasQuota() bool {
+	w := x.Charge.Workload
+	if w != nil && w.Object != nil && w.Object.Status.Admission != nil {
+		return true
+	}
+	return x.Predicted != nil && (x.Predicted.State == Admitted || x.Predicted.State == QuotaReserved)
+}
