@@ -38,10 +38,17 @@ var fractional = &lint.Rule{
 					if rounded.Cmp(q) == 0 || !isExtended(name) || refused[at.Ref.String()+at.Path] {
 						continue
 					}
-					p.Report(lint.Diagnostic{At: at, Severity: lint.Warning, Help: help,
+					severity := lint.Warning // the object is made, and its pods are refused later
+					if checkedByServer[at.Ref.GroupKind().Group] {
+						severity = lint.Error
+					}
+					p.Report(lint.Diagnostic{At: at, Severity: severity, Help: help,
 						Message: fmt.Sprintf("%s is requested in a fraction (%s), but devices come whole", name, q.String())})
 				}
 			}
 		}
 	},
 }
+
+// checkedByServer are the groups whose pod templates the API server checks as it checks pods.
+var checkedByServer = map[string]bool{"": true, "apps": true, "batch": true}

@@ -1,8 +1,12 @@
 package rules
 
 import (
+	"fmt"
 	"strings"
 
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -34,7 +38,24 @@ var stuckWorkload = &lint.Rule{
 				p.Report(lint.Diagnostic{At: at, Message: asMessage(r.Text)})
 			}
 		}
+		for o, w := range cluster.All[*kueue.Workload](p.Snapshot, cluster.Workload) {
+			checkMinCounts(p, o, w)
+		}
 	},
+}
+
+// checkMinCounts reports a Workload written by hand in which several pod sets may be admitted in part.
+func checkMinCounts(p *lint.Pass, o *cluster.Object, w *kueue.Workload) {
+	partial := 0
+	for i := range w.Spec.PodSets {
+		if w.Spec.PodSets[i].MinCount == nil {
+			continue
+		}
+		if partial++; partial == 2 {
+			p.Report(lint.Diagnostic{At: lint.At(o, fmt.Sprintf("spec.podSets[%d].minCount", i)),
+				Message: "a second pod set has a minCount: Kueue's webhook refuses the Workload", Help: "let one pod set of the Workload be admitted in part, no more"})
+		}
+	}
 }
 
 // stuckReasons are the reasons that keep a job waiting for ever.
