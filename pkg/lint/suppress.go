@@ -70,7 +70,10 @@ func (r *Result) applySuppressions(all []Suppression, opts Options) {
 		return
 	}
 	uses := make([]*suppressionUse, len(all))
+	all = slices.Clone(all)
 	for i := range all {
+		all[i].Rules = slices.Clone(all[i].Rules)
+		all[i].resolve(opts.Rules)
 		uses[i] = &suppressionUse{&all[i], map[string]bool{}}
 	}
 	kept := r.Findings[:0]

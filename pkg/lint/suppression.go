@@ -34,24 +34,47 @@ type Suppression struct {
 	At Location
 	// line is the one that a comment is about. It is 0 for an annotation, which is about a whole object.
 	line int
+	// open tells that a blank ends the list of rules, so that a rule may stand at the start of the reason.
+	open bool
 }
 
 // ignored is the list of rules at the start of a suppression. Behind a blank only the program's own rules are taken for
-// one, since a reason may begin with a word like A100.
+// one, since a reason may begin with a word like GB200; those of packs are known when the rules are ([Suppression.resolve]).
 var ignored = regexp.MustCompile(`^[A-Z][A-Z0-9_-]*[0-9](?:\s*,\s*[A-Z][A-Z0-9_-]*[0-9]|\s+GQ[0-9]{3})*(?:[\s:;]|$)`)
 
 var ignoredRule = regexp.MustCompile(`[A-Z][A-Z0-9_-]*[0-9]`)
 
 // parseIgnored splits `GQ203, GQ204: reason`. Without a rule there is no suppression of anything.
-func parseIgnored(text string) (rules []string, reason string) {
+func parseIgnored(text string) (s Suppression) {
 	text = strings.TrimSpace(text)
 	list := ignored.FindString(text)
 	for _, id := range ignoredRule.FindAllString(list, -1) {
-		if !slices.Contains(rules, id) {
-			rules = append(rules, id)
+		if !slices.Contains(s.Rules, id) {
+			s.Rules = append(s.Rules, id)
 		}
 	}
-	return rules, strings.TrimSpace(strings.TrimLeft(text[len(list):], " \t:-–—"))
+	s.open = list != "" && !strings.HasSuffix(list, ":") && !strings.HasSuffix(list, ";")
+	s.Reason = strings.TrimSpace(strings.TrimLeft(text[len(list):], reasonMarks))
+	return s
+}
+
+// reasonMarks may stand between the rules and the reason.
+const reasonMarks = " \t:-–—"
+
+// resolve takes the rules of packs out of the start of the reason, where they follow other rules behind a blank.
+func (s *Suppression) resolve(rules []*Rule) {
+	for s.open {
+		word, rest, _ := strings.Cut(s.Reason, " ")
+		id := strings.TrimRight(word, ",:;")
+		if r := Find(rules, id); r == nil || r.ID != id {
+			return
+		}
+		if !slices.Contains(s.Rules, id) {
+			s.Rules = append(s.Rules, id)
+		}
+		s.open = id == word || strings.HasSuffix(word, ",")
+		s.Reason = strings.TrimSpace(strings.TrimLeft(rest, reasonMarks))
+	}
 }
 
 // commented finds the suppressions in the comments of a YAML text that begins on the given line of a file.
@@ -87,8 +110,11 @@ func comment(file string, line int, text []byte, start, marker int) (Suppression
 	if end := strings.Index(after, " #"); end >= 0 {
 		after = after[:end] // a comment of another tool
 	}
-	s := Suppression{line: line}
-	s.Rules, s.Reason = parseIgnored(after)
+	if inString(text, start, before) {
+		return Suppression{}, false
+	}
+	s := parseIgnored(after)
+	s.line = line
 	s.At = Location{File: file, written: whole}
 	s.At.Position = source.Position{Line: line, Column: len(before) + 1, EndLine: line,
 		EndColumn: marker + len(IgnoreComment) + len(strings.TrimRight(after, " \t")) + 1}
@@ -131,14 +157,14 @@ func annotated(d *source.Document) []Suppression {
 	var out []Suppression
 	value := head.Metadata.Annotations[IgnoreAnnotation]
 	for _, part := range strings.FieldsFunc(value, func(r rune) bool { return r == ';' || r == '\n' }) {
-		rules, reason := parseIgnored(part)
+		s := parseIgnored(part)
 		switch {
 		case strings.TrimSpace(part) == "":
-		case len(rules) == 0 && len(out) > 0:
-			out[len(out)-1].Reason += "; " + reason
+		case len(s.Rules) == 0 && len(out) > 0:
+			out[len(out)-1].Reason += "; " + s.Reason
 		default:
-			at := AtDocument(d, `metadata.annotations["`+IgnoreAnnotation+`"]`).Location()
-			out = append(out, Suppression{Rules: rules, Reason: reason, At: at})
+			s.At = AtDocument(d, `metadata.annotations["`+IgnoreAnnotation+`"]`).Location()
+			out = append(out, s)
 		}
 	}
 	return out
