@@ -31,8 +31,10 @@ func (s Severity) AtLeast(t Severity) bool {
 
 // Rule is one check.
 type Rule struct {
-	// ID is GQ and three digits; the first tells the group. It never changes its meaning.
+	// ID is GQ and three digits; the first tells the group. It never changes its meaning. Rules of packs have other letters.
 	ID string
+	// Pack is the file of the rule pack that it stands in; empty for the program's own.
+	Pack string
 	// Name is the ID in words, in kebab case.
 	Name string
 	// Severity of findings that do not name their own.

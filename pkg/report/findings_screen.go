@@ -84,7 +84,7 @@ func (d *Findings) fault(s *Screen, f *fault, why bool) {
 		s.paragraph(pad+"= affects: ", affected(f.others))
 	}
 	if why {
-		s.line(s.paint(faint, pad+"= explain the rule: kubectl gpu-quota rules explain "+lead.Rule.ID))
+		s.line(s.paint(faint, pad+"= explain the rule: kubectl gpu-quota rules explain "+explainArgs(lead.Rule)))
 	}
 }
 
@@ -230,4 +230,15 @@ func countOf(n int, word string) string {
 		return "1 " + word
 	}
 	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// explainArgs are the arguments that explain a rule: one of a pack is explained from its file.
+func explainArgs(r *lint.Rule) string {
+	switch {
+	case r.Pack == "":
+		return r.ID
+	case strings.ContainsAny(r.Pack, " '\"$&;()*?[]|<>\\`~#"):
+		return r.ID + " --rules '" + strings.ReplaceAll(r.Pack, "'", `'\''`) + "'"
+	}
+	return r.ID + " --rules " + r.Pack
 }

@@ -240,7 +240,7 @@ func (c *Config) RuleSeverities(rules []*lint.Rule) (map[string]lint.Severity, e
 		r := lint.Find(rules, name)
 		switch {
 		case r == nil:
-			faults = append(faults, c.at(fmt.Errorf("there is no rule %q; kubectl gpu-quota rules list shows them", name), "severities", name))
+			faults = append(faults, c.at(fmt.Errorf("there is no rule %q; kubectl gpu-quota rules list shows them, and rules of a pack need rulePacks", name), "severities", name))
 		case severity != lint.Error && severity != lint.Warning && severity != lint.Info && severity != lint.Off:
 			faults = append(faults, c.at(fmt.Errorf("the severity of %s must be error, warning, info or off, not %q", name, severity), "severities", name))
 		default:
@@ -250,7 +250,7 @@ func (c *Config) RuleSeverities(rules []*lint.Rule) (map[string]lint.Severity, e
 	for i, e := range c.Exclude {
 		for j, name := range e.Rules {
 			if lint.Find(rules, name) == nil {
-				faults = append(faults, c.at(fmt.Errorf("there is no rule %q; kubectl gpu-quota rules list shows them", name), "exclude", i, "rules", j))
+				faults = append(faults, c.at(fmt.Errorf("there is no rule %q; kubectl gpu-quota rules list shows them, and rules of a pack need rulePacks", name), "exclude", i, "rules", j))
 			}
 		}
 	}

@@ -67,7 +67,7 @@ func (c *compiled) rule() *lint.Rule {
 	if len(r.Examples.Good) > 0 {
 		doc.Good = r.Examples.Good[0].Manifests
 	}
-	return &lint.Rule{ID: r.ID, Name: r.Name, Severity: severities[r.Severity], Doc: doc, Needs: c.needs(), Check: c.check}
+	return &lint.Rule{ID: r.ID, Pack: c.document.file, Name: r.Name, Severity: severities[r.Severity], Doc: doc, Needs: c.needs(), Check: c.check}
 }
 
 // needed are the kinds without which a variable or a field of one can't be told.
