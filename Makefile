@@ -53,6 +53,13 @@ bench: build ## Measure charge against a bare decode of the same export, and hol
 	@$(BIN)/bench/measure -runs $(RUNS) -program $(PLUGIN) -yardstick $(BIN)/bench/baredecode -stages $(BIN)/bench/stages \
 		$(BIN)/bench/64-nodes.json $(BIN)/bench/1000-nodes.json
 
+LINT_MANIFESTS ?= 5000
+
+lint-bench: build ## Lint 5,000 manifests side by side with kubeconform, and fail when that takes longer.
+	@mkdir -p $(BIN)/lintbench
+	cd test/lintbench && $(GO) build -o $(abspath $(BIN))/lintbench/ . github.com/yannh/kubeconform/cmd/kubeconform
+	@$(BIN)/lintbench/lintbench -lint $(PLUGIN) -kubeconform $(BIN)/lintbench/kubeconform -dir $(BIN)/lintbench -manifests $(LINT_MANIFESTS) -runs $(RUNS)
+
 # Kueue v0.19.0 is linked by another go.mod over the same sources.
 CONFORMANCE_v0.19.2 :=
 CONFORMANCE_v0.19.0 := -modfile=kueue-v0.19.0.mod -tags=kueue_v0_19_0

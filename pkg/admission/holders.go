@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -135,6 +136,9 @@ func (e *Engine) Position(c *charge.Charge) *Position {
 		p.Certain, p.Why = false, "some workloads have no creation time in the input"
 	case w.unknownPriority:
 		p.Certain, p.Why = false, "the priority of a waiting workload is not known"
+	}
+	if !e.snap.Coverage.Has(cluster.Workload) {
+		p.Certain, p.Why = false, "not all Workloads are in the input"
 	}
 	if scope := it.queue.object.Spec.AdmissionScope; scope != nil && s.conf.Configuration.AdmissionFairSharing != nil {
 		p.Certain, p.Why = false, "admission fair sharing orders the queue by what LocalQueues used lately"

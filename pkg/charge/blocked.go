@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -136,7 +138,7 @@ func (e *Engine) whyInactive(cq *kueue.ClusterQueue, record *cluster.Object) ina
 	if p := ptr.Deref(cq.Spec.StopPolicy, kueue.None); p != kueue.None {
 		return inactivity{"it is stopped (spec.stopPolicy " + string(p) + ")", "spec.stopPolicy"}
 	}
-	if c := apimeta.FindStatusCondition(cq.Status.Conditions, kueue.ClusterQueueActive); c != nil && c.Status == metav1.ConditionFalse && !record.Laid {
+	if c := apimeta.FindStatusCondition(cq.Status.Conditions, kueue.ClusterQueueActive); c != nil && c.Status == metav1.ConditionFalse && !record.Laid && !e.outOfDate(c) {
 		return inactivity{"it says so itself (" + c.Reason + ": " + c.Message + ")", "status.conditions"}
 	}
 	if e.snap.Coverage.Has(cluster.ResourceFlavor) {
@@ -163,6 +165,20 @@ func (e *Engine) whyInactive(cq *kueue.ClusterQueue, record *cluster.Object) ina
 		}
 	}
 	return inactivity{}
+}
+
+// shown are the reasons of inactivity that other objects show, with the kind that has to be in the input.
+var shown = map[string]schema.GroupKind{
+	kueue.ClusterQueueActiveReasonStopped: cluster.ClusterQueue, kueue.ClusterQueueActiveReasonFlavorNotFound: cluster.ResourceFlavor,
+	kueue.ClusterQueueActiveReasonAdmissionCheckNotFound: cluster.AdmissionCheck, kueue.ClusterQueueActiveReasonAdmissionCheckInactive: cluster.AdmissionCheck,
+	"Ready": cluster.Cohort, // of a queue below a cycle of cohorts
+}
+
+// outOfDate tells that a queue's report may be of the cluster as it is where one is looked at as it might be, and that
+// the objects show all that the report is about. A message that gives several reasons is left standing.
+func (e *Engine) outOfDate(c *metav1.Condition) bool {
+	kind, known := shown[c.Reason]
+	return e.snap.Supposed && known && e.snap.Coverage.Has(kind) && !strings.Contains(c.Message, ", ")
 }
 
 // missingTopology names the Topology that a flavor is placed by and that does not exist.

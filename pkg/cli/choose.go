@@ -22,11 +22,14 @@ func choose(snap *cluster.Snapshot, all []*workload.Workload, o *options) ([]*wo
 	all = slices.DeleteFunc(slices.Clone(all), func(w *workload.Workload) bool {
 		return o.namespace != "" && !o.showsAll && w.Namespace != o.namespace || !labelled(w, o.labels)
 	})
+	var missing []error
+	if len(o.within) > 0 {
+		all, missing = inQueues(snap, all, o)
+	}
 	if len(o.targets) == 0 {
-		return ownOnes(all), nil
+		return ownOnes(all), errors.Join(missing...)
 	}
 	wanted := map[*workload.Workload]bool{}
-	var missing []error
 	for _, t := range o.targets {
 		hits := ownOnes(answering(snap, all, t))
 		for _, w := range hits {
@@ -38,6 +41,34 @@ func choose(snap *cluster.Snapshot, all []*workload.Workload, o *options) ([]*wo
 	}
 	chosen := slices.DeleteFunc(all, func(w *workload.Workload) bool { return !wanted[w] })
 	return chosen, errors.Join(missing...)
+}
+
+// inQueues keeps the workloads of the queues of --queue. A queue without workloads is found when it is in the input.
+func inQueues(snap *cluster.Snapshot, all []*workload.Workload, o *options) (kept []*workload.Workload, missing []error) {
+	found := map[string]bool{}
+	for _, w := range all {
+		in := false
+		for _, t := range o.within {
+			if t.kind == cluster.LocalQueue && w.Queue == t.name || t.kind == cluster.ClusterQueue && queueOf(snap, w) == t.name {
+				in, found[t.name] = true, true
+			}
+		}
+		if in {
+			kept = append(kept, w)
+		}
+	}
+	for _, t := range o.within {
+		for _, object := range snap.List(t.kind) {
+			found[t.name] = found[t.name] || object.Ref.Name == t.name
+		}
+	}
+	for _, t := range o.within {
+		if !found[t.name] {
+			found[t.name] = true // of NAME for both kinds, told once
+			missing = append(missing, notFound(snap, t, o))
+		}
+	}
+	return kept, missing
 }
 
 // ownOnes leaves out the children of managed jobs, which are charged through these, unless there is nothing else.

@@ -21,6 +21,10 @@ charge with the way to every number, the quota that is too small, the flavors tr
 holds what is missing, its place in the queue, what would admit it, and what Kueue
 reported, in Kueue's words and in plain ones.
 
+Of a queue (clusterqueue/NAME, localqueue/NAME) it says whether it takes workloads and if not
+why, what it uses of its quota, who waits in which order and what would be decided about
+each, and what the first waits for. For the workloads of a queue one by one: --queue NAME.
+
 Every answer is worked out from the objects by the rules of the Kueue version found or
 given; where the input can't tell, it says so and names what is missing.
 
@@ -47,15 +51,23 @@ const explainExample = `  # Why does this job wait?
   # Are there devices for it, too?
   kubectl gpu-quota explain job/train -n team-a --fit
 
+  # Does this queue take workloads, and what does its first one wait for?
+  kubectl gpu-quota explain clusterqueue/research
+
+  # Every workload that waits or runs in a queue
+  kubectl gpu-quota explain -A --queue clusterqueue/research
+
   # The state Kueue reports, for a program
   kubectl gpu-quota explain job/train -o jsonpath='{.items[0].reported.state}'`
 
 func newExplain(env Env) *cobra.Command {
 	f := &flags{}
-	watch, fits, limit := false, false, fit.DefaultLimit
+	watch, most := false, defaultPending
+	fits, limit := false, fit.DefaultLimit
+	var ofQueues []string
 	cmd := &cobra.Command{
 		Use:               "explain [TYPE/NAME ... | TYPE [NAME ...]] [flags]",
-		Short:             "Say where a workload stands and why",
+		Short:             "Say where a workload or a queue stands and why",
 		Long:              explainLong,
 		Example:           explainExample,
 		ValidArgsFunction: f.completeTargets,
@@ -68,6 +80,20 @@ func newExplain(env Env) *cobra.Command {
 				return usageError{errors.New("--fit-timeout must be more than 0"), cmd.CommandPath()}
 			}
 			o.fit, o.nodes, o.claims, o.fitLimit = fits, fits, fits, limit
+			queues, workloads := splitQueues(o.targets)
+			if len(queues) > 0 {
+				if fits {
+					return usageError{errors.New("--fit is about workloads; name those of a queue with --queue"), cmd.CommandPath()}
+				}
+				if err := checkQueues(o, queues, workloads, watch); err != nil {
+					return usageError{err, cmd.CommandPath()}
+				}
+				o.targets = nil
+				return runExplainQueues(cmd.Context(), env, o, queues, most)
+			}
+			if err := o.selectQueues(ofQueues); err != nil {
+				return usageError{err, cmd.CommandPath()}
+			}
 			if !watch {
 				return runExplain(cmd.Context(), env, o)
 			}
@@ -80,6 +106,8 @@ func newExplain(env Env) *cobra.Command {
 	f.register(cmd)
 	selection := pflag.NewFlagSet(selectionGroup, pflag.ContinueOnError)
 	selection.BoolVarP(&watch, "watch", "w", false, "explain again whenever Kueue has changed a workload, until all are admitted")
+	selection.StringArrayVar(&ofQueues, "queue", nil, queueFlagUsage)
+	selection.IntVar(&most, "max-pending", defaultPending, "of a queue, list this many of the workloads that wait; 0 lists all")
 	addGroups(cmd, group{selectionGroup, selection})
 	devices := pflag.NewFlagSet(devicesGroup, pflag.ContinueOnError)
 	devices.BoolVar(&fits, "fit", false, "say, too, whether the pods can get their devices now, node by node; reads nodes, pods and claims")

@@ -70,9 +70,11 @@ type options struct {
 	gates      map[string]bool
 	labels     labels.Selector
 	targets    []target
-	settings   []setting
-	gone       []cluster.Ref
-	printer    report.Printer
+	// within are queues that the workloads have to be in.
+	within   []target
+	settings []setting
+	gone     []cluster.Ref
+	printer  report.Printer
 	// live tells to read the cluster.
 	live bool
 	// texts stand for files of -f, and skips leaves some out.
@@ -208,7 +210,7 @@ func (f *flags) checkInputs() error {
 
 // selects tells that only some workloads are asked for.
 func (o *options) selects() bool {
-	return len(o.targets) > 0 || !o.labels.Empty() || o.namespace != "" && !o.showsAll
+	return len(o.targets) > 0 || len(o.within) > 0 || !o.labels.Empty() || o.namespace != "" && !o.showsAll
 }
 
 // inGroup puts a flag into a group of the help.

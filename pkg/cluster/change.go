@@ -29,7 +29,7 @@ type Change struct {
 // Changed and new objects count as laid over the cluster: their status is not that of the changed object. The error
 // says that a patch does not fit.
 func (s *Snapshot) Apply(changes ...Change) (*Snapshot, error) {
-	out := &Snapshot{Coverage: s.Coverage, Problems: s.Problems, Live: s.Live, Removed: slices.Clone(s.Removed), kinds: maps.Clone(s.kinds), uids: map[types.UID]*Object{}}
+	out := &Snapshot{Coverage: s.Coverage, Problems: s.Problems, Live: s.Live, Supposed: true, Removed: slices.Clone(s.Removed), kinds: maps.Clone(s.kinds), uids: map[types.UID]*Object{}}
 	fresh := map[schema.GroupKind]bool{}
 	for _, c := range changes {
 		gk := c.Ref.GroupKind()

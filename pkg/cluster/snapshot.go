@@ -22,6 +22,9 @@ type Snapshot struct {
 
 	// Removed are objects that were taken away on purpose ([Snapshot.Apply]); what others report of them is out of date.
 	Removed []*Object
+	// Supposed tells that the snapshot is of a cluster as it might be ([Snapshot.Apply]): what objects report of one another
+	// may be of the cluster as it is.
+	Supposed bool
 
 	kinds map[schema.GroupKind]*kindIndex
 	uids  map[types.UID]*Object

@@ -41,8 +41,9 @@ type Facts struct {
 	selectors func() []Selector
 	admission func() *admission.Engine
 	alone     func() *Facts
-	read      readSelectors
+	read      *readSelectors
 	kept      func() map[*source.Origin][]byte
+	shared    *sync.Map
 }
 
 // readSelectors remembers what selectors say: many are written alike.
@@ -86,7 +87,7 @@ func remembered[T any](mu *sync.Mutex, known *map[string]T, text string, read fu
 }
 
 func newFacts(in Input) *Facts {
-	f := &Facts{Input: in}
+	f := &Facts{Input: in, read: &readSelectors{}, shared: &sync.Map{}}
 	f.workloads = sync.OnceValue(func() []*workload.Workload {
 		return workload.Find(f.Snapshot, f.Config, workload.Options{})
 	})
@@ -109,6 +110,23 @@ func newFacts(in Input) *Facts {
 	})
 	f.selectors = sync.OnceValue(f.findSelectors)
 	return f
+}
+
+// apart are the same facts for rules that run beside the others. The engines answer one question at a time, so only what is
+// computed once is common to both.
+func (f *Facts) apart() *Facts {
+	out := *f
+	notApart := "a rule that is apart asks for what only the others may"
+	out.inventory = func() *device.Inventory { panic(notApart) }
+	out.engine = func() *charge.Engine { panic(notApart) }
+	out.admission = func() *admission.Engine { panic(notApart) }
+	return &out
+}
+
+// Once is what compute makes of the facts, computed for the first rule that asks for it under the key.
+func Once[T any](f *Facts, key string, compute func(*Facts) T) T {
+	value, _ := f.shared.LoadOrStore(key, sync.OnceValue(func() T { return compute(f) }))
+	return value.(func() T)()
 }
 
 // Written is an object as it was read, as JSON; ok is false where its document was not kept ([Collector.Keep]).

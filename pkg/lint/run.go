@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -32,30 +33,60 @@ var RuleFailed = &Rule{
 	Check: func(*Pass) {},
 }
 
-// Run applies rules to an input. The error is that of ctx.
+// Run applies rules to an input. The error is that of ctx. Rules that are [Rule.Apart] run beside the others; what is found
+// does not depend on which of them ends first.
 func Run(ctx context.Context, in Input, opts Options) (*Result, error) {
-	facts := newFacts(in)
 	out := &Result{Objects: in.Snapshot.Objects(), Files: in.Files}
+	var rules []*Rule
 	for _, r := range opts.Rules {
-		if opts.Severities[r.ID] == Off {
-			continue
+		if opts.Severities[r.ID] != Off {
+			rules = append(rules, r)
 		}
-		done := make(chan outcome, 1)
-		go apply(facts, r, done)
-		select {
-		case o := <-done:
-			out.take(r, o, opts)
-		case <-time.After(timeout(opts)):
-			out.take(r, outcome{failure: fmt.Sprintf("it took longer than %s", timeout(opts))}, opts)
-			// The rule may be at work on the facts still, so the others get new ones.
-			facts = newFacts(in)
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	}
+	facts := newFacts(in)
+	outcomes := make([]outcome, len(rules))
+	var lanes sync.WaitGroup
+	for _, l := range []lane{{facts: facts}, {facts: facts.apart(), apart: true}} {
+		lanes.Go(func() { l.run(ctx, rules, opts, outcomes) })
+	}
+	lanes.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	for i, r := range rules {
+		out.take(r, outcomes[i], opts)
 	}
 	out.finish()
 	out.applySuppressions(in.Suppressions, opts)
 	return out, ctx.Err()
+}
+
+// lane is a sequence of rules that are applied one after another.
+type lane struct {
+	facts *Facts
+	apart bool
+}
+
+// run applies the rules of the lane, and writes down what became of each.
+func (l lane) run(ctx context.Context, rules []*Rule, opts Options, outcomes []outcome) {
+	for i, r := range rules {
+		if r.Apart != l.apart {
+			continue
+		}
+		done := make(chan outcome, 1)
+		go apply(l.facts, r, done)
+		select {
+		case outcomes[i] = <-done:
+		case <-time.After(timeout(opts)):
+			outcomes[i] = outcome{failure: fmt.Sprintf("it took longer than %s", timeout(opts))}
+			// The rule may be at work on the facts still, so the others get new ones.
+			if l.facts = newFacts(l.facts.Input); l.apart {
+				l.facts = l.facts.apart()
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func timeout(o Options) time.Duration {

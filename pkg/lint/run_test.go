@@ -98,6 +98,53 @@ func TestRuleThatTakesTooLongIsToldAndTheOthersGoOn(t *testing.T) {
 	}
 }
 
+// TestRulesRunBesideEachOther: one lane waits for the other, so they must run at a time; the order of findings does not tell.
+func TestRulesRunBesideEachOther(t *testing.T) {
+	first, second := make(chan struct{}), make(chan struct{})
+	meets := func(id string, apart bool, mine, other chan struct{}) *lint.Rule {
+		return &lint.Rule{ID: id, Name: "meets", Severity: lint.Error, Apart: apart, Check: func(p *lint.Pass) {
+			close(mine)
+			<-other
+			p.Report(lint.Diagnostic{At: lint.At(p.Snapshot.List(cluster.Namespace)[0], "metadata.name"), Message: "met"})
+		}}
+	}
+	got := ran(t, inputOf(t, two), lint.Options{Rules: []*lint.Rule{meets("GQ902", false, first, second), meets("GQ901", true, second, first)}})
+	want := []string{"input.yaml:7:18 error GQ901 met", "input.yaml:7:18 error GQ902 met"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestApartRuleMayNotAskEngines: the engines answer one lane only. To ask them from the other is a fault of the rule.
+func TestApartRuleMayNotAskEngines(t *testing.T) {
+	for name, ask := range map[string]func(*lint.Pass){
+		"inventory": func(p *lint.Pass) { p.Inventory() },
+		"decision":  func(p *lint.Pass) { p.Decide(nil) },
+		"queue":     func(p *lint.Pass) { p.QueueNode("a") },
+	} {
+		rule := &lint.Rule{ID: "GQ905", Name: "asks", Severity: lint.Error, Apart: true, Check: ask}
+		got := ran(t, inputOf(t, two), lint.Options{Rules: []*lint.Rule{rule, names}})
+		if len(got) != 1+len(wantNames) || !strings.Contains(got[0], "a rule that is apart asks for what only the others may") {
+			t.Errorf("%s: got %q", name, got)
+		}
+	}
+}
+
+func TestWhatIsComputedOnceIsSharedByRules(t *testing.T) {
+	times := 0
+	shares := func(id string) *lint.Rule {
+		return &lint.Rule{ID: id, Name: "shares", Severity: lint.Error, Check: func(p *lint.Pass) {
+			if n := lint.Once(p.Facts, "namespaces", func(f *lint.Facts) int { times++; return len(f.Snapshot.List(cluster.Namespace)) }); n != 2 {
+				t.Errorf("got %d namespaces", n)
+			}
+		}}
+	}
+	ran(t, inputOf(t, two), lint.Options{Rules: []*lint.Rule{shares("GQ901"), shares("GQ902")}})
+	if times != 1 {
+		t.Errorf("computed %d times", times)
+	}
+}
+
 func TestRuleWithoutEvidenceIsNotEvaluated(t *testing.T) {
 	needs := &lint.Rule{ID: "GQ903", Name: "needs", Severity: lint.Error, Needs: append(names.Needs, cluster.ResourceSlice, cluster.KueueConfiguration, cluster.Namespace),
 		Check: func(p *lint.Pass) {

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -81,15 +82,22 @@ func (f *Facts) findSelectors() []Selector {
 	return out
 }
 
+// celKey stands before each selector.
+var celKey = []byte(`"cel"`)
+
 // misplacedSelectors adds the selectors of documents that typed objects do not hold: they stand in fields that the document's
 // version does not have, or in an object that a later document replaces.
 func (f *Facts) misplacedSelectors(known []Selector) []Selector {
-	seen := map[placeOf]bool{}
+	seen, held := map[placeOf]bool{}, map[*source.Origin]int{}
 	for _, s := range known {
 		seen[placeOf{s.At.Origin, s.At.Path}] = true
+		held[s.At.Origin]++
 	}
 	for i := range f.Documents {
 		d := &f.Documents[i]
+		if bytes.Count(d.JSON, celKey) <= held[d.Origin] {
+			continue // each is known
+		}
 		var value any
 		if GroupOf(d) != cluster.DeviceClass.Group || json.Unmarshal(d.JSON, &value) != nil {
 			continue

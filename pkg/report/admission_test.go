@@ -19,6 +19,13 @@ import (
 // research is the engine over testdata/research.yaml, less the documents of some kinds.
 func research(t *testing.T, without ...string) (*kueueconf.Config, *admission.Engine) {
 	t.Helper()
+	_, conf, e := researchEdited(t, strings.NewReplacer(), without...)
+	return conf, e
+}
+
+// researchEdited is the same with some of the text replaced.
+func researchEdited(t *testing.T, edit *strings.Replacer, without ...string) (*cluster.Snapshot, *kueueconf.Config, *admission.Engine) {
+	t.Helper()
 	data, err := os.ReadFile("testdata/research.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +40,7 @@ func research(t *testing.T, without ...string) (*kueueconf.Config, *admission.En
 			kept = append(kept, document)
 		}
 	}
-	snap, err := cluster.FromBytes(context.Background(), "research.yaml", []byte(strings.Join(kept, "\n---\n")))
+	snap, err := cluster.FromBytes(context.Background(), "research.yaml", []byte(edit.Replace(strings.Join(kept, "\n---\n"))))
 	if err != nil || len(snap.Problems) > 0 {
 		t.Fatal(err, snap.Problems)
 	}
@@ -42,7 +49,7 @@ func research(t *testing.T, without ...string) (*kueueconf.Config, *admission.En
 		t.Fatal(err)
 	}
 	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
-	return conf, admission.New(engine, engine.Charges(workload.Find(snap, conf, workload.Options{})))
+	return snap, conf, admission.New(engine, engine.Charges(workload.Find(snap, conf, workload.Options{})))
 }
 
 func researchSimulation(t *testing.T, replay bool, without ...string) *Simulation {

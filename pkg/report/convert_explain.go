@@ -18,6 +18,10 @@ type converter struct {
 	holders map[*admission.Holder][]Holder // by the first of the list
 }
 
+func newConverter(units Units) *converter {
+	return &converter{units: units, holders: map[*admission.Holder][]Holder{}}
+}
+
 func (c *converter) holdersOf(in []admission.Holder) []Holder {
 	if len(in) == 0 {
 		return []Holder{}

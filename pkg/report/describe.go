@@ -141,3 +141,13 @@ func (s *Screen) remark(r role, label, text string) {
 		s.line(s.paint(r, l))
 	}
 }
+
+func joined(names []string) string { return strings.Join(names, ", ") }
+
+// plural counts things: `1 workload`, `2 workloads`.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}

@@ -3,7 +3,6 @@ package report
 import (
 	"iter"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
@@ -103,7 +102,7 @@ func (d *Explanations) Head() any {
 // Items implements [Document].
 func (d *Explanations) Items() iter.Seq[any] {
 	return func(yield func(any) bool) {
-		c := &converter{units: d.units, holders: map[*admission.Holder][]Holder{}}
+		c := newConverter(d.units)
 		for _, x := range d.items {
 			item := c.explanation(x)
 			if !yield(&item) {

@@ -235,7 +235,11 @@ func (d *Explanations) remedies(s *Screen, x *explain.Explanation) {
 	}
 	s.line()
 	s.line(s.paint(heading, "WHAT WOULD ADMIT IT"), "   ", s.paint(faint, "each tried by running admission again with the change"))
-	for i, r := range x.Remedies {
+	drawRemedies(s, x.Remedies)
+}
+
+func drawRemedies(s *Screen, remedies []explain.Remedy) {
+	for i, r := range remedies {
 		text := r.Action
 		if r.Effect != "" {
 			text += " (" + r.Effect + ")"

@@ -152,14 +152,18 @@ func (d *Queues) Head() any {
 func (d *Queues) Items() iter.Seq[any] {
 	return func(yield func(any) bool) {
 		for _, n := range d.nodes(true) {
-			item := Queue{
-				Name: n.Name, Cohort: string(n.Object.Spec.CohortName), Active: n.Inactive == "", Inactive: n.Inactive,
-				Strategy: string(n.Object.Spec.QueueingStrategy), QueueTotals: d.totals(n), Inconsistencies: d.differences(n),
-			}
+			item := d.item(n)
 			if !yield(&item) {
 				return
 			}
 		}
+	}
+}
+
+func (d *Queues) item(n *admission.TreeNode) Queue {
+	return Queue{
+		Name: n.Name, Cohort: string(n.Object.Spec.CohortName), Active: n.Inactive == "", Inactive: n.Inactive,
+		Strategy: string(n.Object.Spec.QueueingStrategy), QueueTotals: d.totals(n), Inconsistencies: d.differences(n),
 	}
 }
 

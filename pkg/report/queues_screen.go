@@ -61,12 +61,7 @@ func (t *treeScreen) any(n *admission.TreeNode) bool {
 // measure collects the rows for the widths of the columns.
 func (t *treeScreen) measure(n *admission.TreeNode) {
 	if t.g.titles == nil {
-		t.g.titles = []string{"RESOURCE", "FLAVOR", "", "USED", "QUOTA", "FREE", ""}
-		t.g.right = map[int]bool{3: true, 4: true, 5: true}
-		if t.s.Wide {
-			t.g.titles = slices.Insert(t.g.titles, 6, "ADMITTED", "MAXIMUM")
-			t.g.right[6], t.g.right[7] = true, true
-		}
+		t.g = t.newGrid()
 	}
 	if t.keeps(n) {
 		for _, l := range byResource(n.Lines) {
@@ -76,6 +71,16 @@ func (t *treeScreen) measure(n *admission.TreeNode) {
 	for _, c := range n.Children {
 		t.measure(c)
 	}
+}
+
+// newGrid has the columns of the rows.
+func (t *treeScreen) newGrid() grid {
+	g := grid{titles: []string{"RESOURCE", "FLAVOR", "", "USED", "QUOTA", "FREE", ""}, right: map[int]bool{3: true, 4: true, 5: true}}
+	if t.s.Wide {
+		g.titles = slices.Insert(g.titles, 6, "ADMITTED", "MAXIMUM")
+		g.right[6], g.right[7] = true, true
+	}
+	return g
 }
 
 func byResource(lines []admission.TreeLine) []*admission.TreeLine {

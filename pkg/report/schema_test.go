@@ -18,14 +18,15 @@ import (
 
 // schemas are the results with a JSON Schema of their own.
 var schemas = map[string]any{
-	"chargelist.json":       &ChargeList{},
-	"explanationlist.json":  &ExplanationList{},
-	"findinglist.json":      &FindingList{},
-	"queuelist.json":        &QueueList{},
-	"devicelist.json":       &DeviceList{},
-	"simulationresult.json": &SimulationResult{},
-	"lintconfig.json":       &lintconfig.Config{},
-	"rulepack.json":         &rulepack.Pack{},
+	"chargelist.json":           &ChargeList{},
+	"explanationlist.json":      &ExplanationList{},
+	"findinglist.json":          &FindingList{},
+	"queuelist.json":            &QueueList{},
+	"devicelist.json":           &DeviceList{},
+	"queueexplanationlist.json": &QueueExplanationList{},
+	"simulationresult.json":     &SimulationResult{},
+	"lintconfig.json":           &lintconfig.Config{},
+	"rulepack.json":             &rulepack.Pack{},
 }
 
 // schemaDir holds the schemas that are committed.
@@ -91,7 +92,7 @@ func TestSchemasAreCurrent(t *testing.T) {
 func TestSchemasNameEveryField(t *testing.T) {
 	for name, document := range map[string]Document{
 		"chargelist.json": everyVerdict(), "explanationlist.json": explanationsOf(pending(), of(refused()), fitted(partlyFits())),
-		"queuelist.json": researchQueues(t), "simulationresult.json": researchSimulation(t, false),
+		"queuelist.json": researchQueues(t), "queueexplanationlist.json": researchQueueExplanations(t, 0), "simulationresult.json": researchSimulation(t, false),
 		"devicelist.json": NewDevices(stock(t), nil, nil, nil),
 	} {
 		schema := schemaOf(t, name, schemas[name])

@@ -48,6 +48,7 @@ const (
 type Screen struct {
 	Terminal
 	out    *bufio.Writer
+	indent int
 	styles map[role]lipgloss.Style
 }
 
@@ -71,6 +72,14 @@ func newScreen(w io.Writer, t Terminal) *Screen {
 	return s
 }
 
+// indented draws with less width, a few columns in.
+func (s *Screen) indented(columns int, draw func(*Screen)) {
+	inner := *s
+	inner.indent += columns
+	inner.Width -= columns
+	draw(&inner)
+}
+
 func (s *Screen) flush() error { return s.out.Flush() }
 
 func (s *Screen) paint(r role, text string) string {
@@ -83,7 +92,7 @@ func (s *Screen) paint(r role, text string) string {
 
 // line writes one line. The pieces are painted by the caller.
 func (s *Screen) line(pieces ...string) {
-	text := strings.TrimRight(strings.Join(pieces, ""), " ")
+	text := strings.TrimRight(spaces(s.indent)+strings.Join(pieces, ""), " ")
 	if s.ASCII {
 		text = asciiMarks.Replace(text)
 	}

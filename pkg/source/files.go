@@ -120,7 +120,11 @@ func (x *expansion) directory(dir string) {
 		case isDir && x.recursive:
 			x.directory(path)
 		case !isDir && extensions[strings.ToLower(filepath.Ext(path))]:
-			x.file(path)
+			if e.Type().IsRegular() {
+				x.add(path, filepath.Join(real, e.Name()))
+			} else {
+				x.file(path)
+			}
 		}
 	}
 }

@@ -12,7 +12,7 @@ const (
 	// windowSize is how much is read at once. It fits the second level cache.
 	windowSize = 256 << 10
 	// smallWindow is the least that is read at once.
-	smallWindow = 8 << 10
+	smallWindow = 1 << 10
 )
 
 // window is a sliding view of an input. Offsets into it move when it is filled; base makes them absolute.

@@ -178,8 +178,13 @@ func Load(name string, data []byte, options kueueconf.Options) (Layers, error) {
 	if err != nil {
 		return Layers{}, err
 	}
+	return LayersOf(snap, conf), nil
+}
+
+// LayersOf runs the layers over a snapshot.
+func LayersOf(snap *cluster.Snapshot, conf *kueueconf.Config) Layers {
 	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
-	return Layers{snap, conf, engine, engine.Charges(workload.Find(snap, conf, workload.Options{}))}, nil
+	return Layers{snap, conf, engine, engine.Charges(workload.Find(snap, conf, workload.Options{}))}
 }
 
 // Without cuts objects out of a dump, by their position in it. The count of objects is returned as well.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -13,7 +14,7 @@ import (
 )
 
 var neverFits = &lint.Rule{
-	ID: "GQ313", Name: "never-fits", Severity: lint.Error,
+	ID: "GQ313", Name: "never-fits", Severity: lint.Error, Apart: true,
 	Doc: lint.Doc{
 		Title: "A workload needs more than its queue can ever give",
 		Why: "A ClusterQueue can give its own quota and what it may borrow from its cohort, were nothing used. A request above that is " +
@@ -68,6 +69,9 @@ func quotaPlaces(record *cluster.Object, fr quota.FlavorResource) []lint.Place {
 func reportReduced(p *lint.Pass) {
 	if len(p.Snapshot.List(cluster.Workload)) > 0 {
 		return // what is in use may be the reason
+	}
+	if !slices.ContainsFunc(p.Charges(), partial) {
+		return
 	}
 	alone := p.Alone()
 	for _, c := range alone.Charges() {

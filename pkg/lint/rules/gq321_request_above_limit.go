@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -26,7 +27,7 @@ var requestAboveLimit = &lint.Rule{
 	Check: func(p *lint.Pass) {
 		requester := workload.NewRequester(p.Snapshot, p.Config)
 		for t := range p.PodTemplates() {
-			if !lint.Waits(t.Workload) {
+			if !lint.Waits(t.Workload) || !limited(t.Spec()) && len(p.Snapshot.List(cluster.LimitRange)) == 0 {
 				continue
 			}
 			adjusted := requester.PodSet(t.Namespace(), t.PodSet).Spec
@@ -39,6 +40,16 @@ var requestAboveLimit = &lint.Rule{
 			}
 		}
 	},
+}
+
+// limited tells that a container has a limit.
+func limited(spec *corev1.PodSpec) bool {
+	for c := range containers(spec) {
+		if len(c.of.Resources.Limits) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 func checkLimits(p *lint.Pass, t lint.PodTemplate, c container, written *corev1.Container) {

@@ -14,7 +14,7 @@ import (
 )
 
 var outsideLimitRange = &lint.Rule{
-	ID: "GQ323", Name: "outside-limit-range", Severity: lint.Error,
+	ID: "GQ323", Name: "outside-limit-range", Severity: lint.Error, Apart: true,
 	Needs: kinds(cluster.LocalQueue, cluster.ClusterQueue),
 	Doc: lint.Doc{
 		Title: "A workload asks for more, or less, than the LimitRange of its namespace allows",

@@ -13,7 +13,7 @@ import (
 )
 
 var apiVersion = &lint.Rule{
-	ID: "GQ501", Name: "api-version", Severity: lint.Warning,
+	ID: "GQ501", Name: "api-version", Severity: lint.Warning, Apart: true,
 	Doc: lint.Doc{
 		Title: "An API version is removed, deprecated, or not there yet",
 		Why: "A cluster serves an API version from one release to another. Objects of a version it does not serve are refused: " +
@@ -53,26 +53,27 @@ var lives = map[string]life{
 }
 
 func checkVersion(p *lint.Pass, d *source.Document) {
-	at := lint.AtDocument(d, "apiVersion")
 	l, known := lives[d.APIVersion]
 	if d.APIVersion == "resource.k8s.io/v1alpha3" && d.Kind == "DeviceTaintRule" {
 		return // lives longer than its version
 	}
 	switch {
 	case known:
-		out := lived(p, at, d, l)
+		out := lived(p, d, l)
 		out.Fix = writeCurrent(p, d)
 		p.Report(out)
 	case d.APIVersion == "kueue.x-k8s.io/v1beta1":
-		p.Report(lint.Diagnostic{At: at, Severity: lint.Info, Message: "kueue.x-k8s.io/v1beta1 is deprecated", Help: "write kueue.x-k8s.io/v1beta2"})
+		p.Report(lint.Diagnostic{At: writtenVersion(d), Severity: lint.Info, Message: "kueue.x-k8s.io/v1beta1 is deprecated", Help: "write kueue.x-k8s.io/v1beta2"})
 	default:
-		unreadVersion(p, at, d)
+		unreadVersion(p, d)
 	}
 }
 
+func writtenVersion(d *source.Document) lint.Place { return lint.AtDocument(d, "apiVersion") }
+
 // lived says how a version stands to the release asked for, or to those around.
-func lived(p *lint.Pass, at lint.Place, d *source.Document, l life) lint.Diagnostic {
-	out := lint.Diagnostic{At: at, Help: "write " + l.use, Severity: lint.Error}
+func lived(p *lint.Pass, d *source.Document, l life) lint.Diagnostic {
+	out := lint.Diagnostic{At: writtenVersion(d), Help: "write " + l.use, Severity: lint.Error}
 	release, v := p.Kubernetes, p.Kubernetes.Minor
 	switch {
 	case !release.Known() && l.use == "":
@@ -99,7 +100,7 @@ func lived(p *lint.Pass, at lint.Place, d *source.Document, l life) lint.Diagnos
 const oldestRelease = 34
 
 // unreadVersion tells of versions of known kinds that nothing serves.
-func unreadVersion(p *lint.Pass, at lint.Place, d *source.Document) {
+func unreadVersion(p *lint.Pass, d *source.Document) {
 	gv, err := schema.ParseGroupVersion(d.APIVersion)
 	if err != nil {
 		return
@@ -108,6 +109,6 @@ func unreadVersion(p *lint.Pass, at lint.Place, d *source.Document) {
 	if !ok || slices.Contains(kind.Versions, gv.Version) {
 		return
 	}
-	p.Report(lint.Diagnostic{At: at, Severity: lint.Error, Message: fmt.Sprintf("there is no %s in version %s", d.Kind, d.APIVersion),
+	p.Report(lint.Diagnostic{At: writtenVersion(d), Severity: lint.Error, Message: fmt.Sprintf("there is no %s in version %s", d.Kind, d.APIVersion),
 		Help: "the versions are " + strings.Join(kind.Versions, ", ")})
 }

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"strings"
 
@@ -12,7 +13,7 @@ import (
 )
 
 var unknownField = &lint.Rule{
-	ID: "GQ502", Name: "unknown-field", Severity: lint.Error,
+	ID: "GQ502", Name: "unknown-field", Severity: lint.Error, Apart: true,
 	Doc: lint.Doc{
 		Title: "A field is not part of the API version it is written in",
 		Why: "kubectl refuses unknown fields, but clients that do not ask for strict validation drop them without a word: a request " +
@@ -23,20 +24,29 @@ var unknownField = &lint.Rule{
 		Links: []string{linkDRAAPI},
 	},
 	Check: func(p *lint.Pass) {
+		trees, known := fieldTrees{}, map[string]*fieldTree{}
 		for i := range p.Documents {
-			checkFields(p, &p.Documents[i])
+			d := &p.Documents[i]
+			key := d.APIVersion + " " + d.Kind
+			empty, ok := documentTypes[key]
+			if !ok {
+				continue
+			}
+			if known[key] == nil {
+				known[key] = trees.of(reflect.TypeOf(empty()))
+			}
+			if !known[key].knowsAll(d.JSON) {
+				checkFields(p, d, empty())
+			}
 		}
 	},
 }
 
 var unknownFieldText = regexp.MustCompile(`^unknown field "(.*)"$`)
 
-func checkFields(p *lint.Pass, d *source.Document) {
-	make, ok := documentTypes[d.APIVersion+" "+d.Kind]
-	if !ok {
-		return
-	}
-	strict, err := kubejson.UnmarshalStrict(d.JSON, make(), kubejson.DisallowUnknownFields)
+// checkFields decodes a document into its type, and reports what the type does not have.
+func checkFields(p *lint.Pass, d *source.Document, into any) {
+	strict, err := kubejson.UnmarshalStrict(d.JSON, into, kubejson.DisallowUnknownFields)
 	if err != nil {
 		return // told as a document that can't be read
 	}

@@ -24,14 +24,24 @@ type blockedSet struct {
 // neverFitting lists the pod sets of waiting workloads that can't be admitted whatever becomes free: each flavor of a
 // resource group is too small at its most, or does not take such pods.
 func neverFitting(p *lint.Pass) []blockedSet {
+	return lint.Once(p.Facts, "never fitting", findNeverFitting)
+}
+
+func findNeverFitting(p *lint.Facts) []blockedSet {
 	var out []blockedSet
-	alone := p.Alone()
 	known := map[string]*charge.Charge{}
 	for _, c := range p.Charges() {
-		known[identity(c.Workload)] = c
+		if lint.Waits(c.Workload) && c.Verdict != charge.Inadmissible && !clearlyFits(p, c) {
+			known[identity(c.Workload)] = c
+		}
 	}
+	if len(known) == 0 {
+		return nil
+	}
+	alone := p.Alone()
 	for _, c := range alone.Charges() {
-		if !lint.Waits(c.Workload) || c.Verdict != charge.Charged {
+		before, asked := known[identity(c.Workload)]
+		if !asked || c.Verdict != charge.Charged {
 			continue
 		}
 		cq, record := p.ClusterQueueOf(c.Workload.Namespace, c.Workload.Queue)
@@ -53,8 +63,8 @@ func neverFitting(p *lint.Pass) []blockedSet {
 		for _, set := range order {
 			if hopeless(bySet[set]) {
 				b := blockedSet{charge: c, podSet: set, queue: record, tried: bySet[set], severity: lint.Error}
-				switch k := known[identity(c.Workload)]; {
-				case k == nil || k.Verdict != charge.Charged:
+				switch {
+				case before.Verdict != charge.Charged:
 					b.severity, b.assuming = lint.Warning, " (if no DeviceClass that is not in the input changes what it is charged)"
 				case cq.Spec.CohortName != "" && !p.Snapshot.Coverage.Has(cluster.Cohort):
 					b.severity, b.assuming = lint.Warning, " (if no Cohort that is not in the input gives it more)"

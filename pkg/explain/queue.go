@@ -1,0 +1,287 @@
+package explain
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+)
+
+// QueueVerdict says whether a queue takes workloads.
+type QueueVerdict string
+
+const (
+	QueueActive   QueueVerdict = "Active"
+	QueueInactive QueueVerdict = "Inactive"
+	QueueUnknown  QueueVerdict = "Unknown"
+)
+
+// Queue says how a ClusterQueue or a LocalQueue stands.
+type Queue struct {
+	// Ref is the queue asked for; ClusterQueue is its own name, or where a LocalQueue leads.
+	Ref          cluster.Ref
+	ClusterQueue string
+	Verdict      QueueVerdict
+	// Why says in a sentence why the queue is not active, or why that is not known.
+	Why string
+	// Predicted is the condition Active as it would be written for the objects in the input, and Reported the one they
+	// hold; nil when they hold none.
+	Predicted Active
+	Reported  *metav1.Condition
+	// Agrees tells whether the two are the same; nil when one of them is not known.
+	Agrees *bool
+	// StopPolicy of the queue itself, and of the ClusterQueue a LocalQueue leads to.
+	StopPolicy, ClusterQueueStopPolicy kueue.StopPolicy
+	// Tree is the ClusterQueue with its quota and usage; nil when it is not in the input. Usage says what it was added
+	// up from.
+	Tree  *admission.TreeNode
+	Trees *admission.Trees
+	// Local is what the workloads of a LocalQueue hold; nil for a ClusterQueue.
+	Local *LocalUsage
+	// Known tells that the input holds the Workloads, so that it is known who waits. ReportedPending is what the status
+	// of the queue counts; it means nothing unless there is a report.
+	Known           bool
+	ReportedPending int
+	// Pending are the first of those that stand in the queue, in its order; PendingTotal counts all. Unless that is
+	// Known, they may as well hold their quota.
+	Pending      []Waiting
+	PendingTotal int
+	// Outside are the first of those that wait without standing in the queue; OutsideTotal counts all.
+	Outside      []Waiting
+	OutsideTotal int
+	// Leaving lose the quota they hold because a queue is stopped.
+	Leaving []*charge.Charge
+	// Head explains the first workload of the queue; nil when none stands in it.
+	Head *Explanation
+	// Opening are changes after which an inactive queue is active, each tried.
+	Opening []Remedy
+	// Inconsistencies are sentences about objects that contradict each other.
+	Inconsistencies []string
+}
+
+// LocalUsage is what the workloads of a LocalQueue hold.
+type LocalUsage struct {
+	Usage               quota.Usage
+	Reserving, Admitted int
+}
+
+// Waiting is one workload that waits in a queue.
+type Waiting struct {
+	Charge *charge.Charge
+	// Position is nil for one that does not stand in the queue.
+	Position *admission.Position
+	Decision *admission.Decision
+	// Short is what is too small for it, in the flavor that comes closest.
+	Short []Constraint
+	// Since is when it was queued first; zero when the input does not tell.
+	Since time.Time
+}
+
+// Queue explains a ClusterQueue or a LocalQueue of the snapshot. Most bounds the lists of workloads; 0 lists all. Trees
+// are those of the engine.
+func (e *Explainer) Queue(o *cluster.Object, trees *admission.Trees, most int) *Queue {
+	q := &Queue{Ref: o.Ref, Trees: trees, Known: e.snap.Coverage.Has(cluster.Workload)}
+	own := func(c *charge.Charge) bool { return c.ClusterQueue == o.Ref.Name }
+	var status struct {
+		conditions []metav1.Condition
+		pending    int32
+	}
+	if lq := cluster.As[*kueue.LocalQueue](o); lq != nil {
+		q.ClusterQueue, q.StopPolicy = string(lq.Spec.ClusterQueue), ptr.Deref(lq.Spec.StopPolicy, kueue.None)
+		q.Predicted, status.conditions, status.pending = e.localQueueActive(lq), lq.Status.Conditions, lq.Status.PendingWorkloads
+		own = func(c *charge.Charge) bool {
+			return c.Workload.Namespace == o.Ref.Namespace && c.Workload.Queue == o.Ref.Name
+		}
+		q.Local = &LocalUsage{}
+		q.Local.Usage, q.Local.Reserving, q.Local.Admitted = e.engine.LocalUsage(o.Ref.Namespace, o.Ref.Name)
+		q.Known = e.snap.Coverage.HasIn(cluster.Workload, o.Ref.Namespace)
+	} else if cq := cluster.As[*kueue.ClusterQueue](o); cq != nil {
+		q.ClusterQueue, q.StopPolicy = cq.Name, ptr.Deref(cq.Spec.StopPolicy, kueue.None)
+		q.Predicted, status.conditions, status.pending = e.clusterQueueActive(cq), cq.Status.Conditions, cq.Status.PendingWorkloads
+	}
+	q.ReportedPending = int(status.pending)
+	if cq := e.queue(q.ClusterQueue); cq != nil {
+		q.ClusterQueueStopPolicy = ptr.Deref(cq.Spec.StopPolicy, kueue.None)
+		q.Tree = nodeOf(trees.Roots, q.ClusterQueue)
+	}
+	if !o.Laid {
+		q.Reported = meta.FindStatusCondition(status.conditions, kueue.ClusterQueueActive)
+	}
+	e.judge(q)
+	e.line(q, own, most)
+	if q.Verdict == QueueInactive {
+		q.Opening = e.opening(o)
+	}
+	if q.Known {
+		q.Inconsistencies = append(q.Inconsistencies, e.engine.Unaccounted(q.ClusterQueue)...)
+	}
+	return q
+}
+
+func nodeOf(nodes []*admission.TreeNode, queue string) *admission.TreeNode {
+	for _, n := range nodes {
+		if n.Queue && n.Name == queue {
+			return n
+		}
+		if found := nodeOf(n.Children, queue); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+// judge decides whether the queue is active. What the objects show counts before what Kueue reported; a report of
+// inactivity counts where they show nothing, for its cause may be outside of the input.
+func (e *Explainer) judge(q *Queue) {
+	p, r := q.Predicted, q.Reported
+	if r != nil && p.Status != metav1.ConditionUnknown && (p.Message != "" || r.Status != p.Status) {
+		agrees := r.Status == p.Status && (p.Message == "" || r.Reason == p.Reason && r.Message == p.Message)
+		q.Agrees = &agrees
+		if !agrees {
+			q.Inconsistencies = append(q.Inconsistencies, "Kueue's condition is not what it would write for these objects: it is old, or rests on objects that are not in the input")
+		}
+	}
+	cycle := ""
+	if q.Tree != nil && e.inCycle(q.Tree.Object) {
+		cycle = q.Tree.Inactive
+	}
+	switch {
+	case cycle != "":
+		q.Verdict, q.Why = QueueInactive, cycle
+	case p.Status == metav1.ConditionFalse:
+		q.Verdict, q.Why = QueueInactive, p.Message
+		if p.Message == "" && r != nil {
+			q.Why = r.Message
+		}
+		if cause := e.cause(q); cause != "" {
+			q.Why += " (" + cause + ")"
+		}
+	case r != nil && r.Status == metav1.ConditionFalse && !(e.snap.Supposed && p.Status == metav1.ConditionTrue):
+		q.Verdict, q.Why = QueueInactive, r.Message
+	case p.Status == metav1.ConditionTrue, r != nil && r.Status == metav1.ConditionTrue:
+		q.Verdict = QueueActive
+	default:
+		q.Verdict, q.Why = QueueUnknown, fmt.Sprintf("not in the input: %s", strings.Join(p.Missing, ", "))
+	}
+}
+
+// cause says what of its ClusterQueue makes a LocalQueue inactive.
+func (e *Explainer) cause(q *Queue) string {
+	if q.Local == nil || q.StopPolicy != kueue.None {
+		return ""
+	}
+	cq := e.queue(q.ClusterQueue)
+	if cq == nil {
+		return "there is no ClusterQueue " + q.ClusterQueue
+	}
+	if e.inCycle(cq) {
+		return "its cohort is its own ancestor"
+	}
+	if m := e.clusterQueueActive(cq).Message; m != "" {
+		return "ClusterQueue " + q.ClusterQueue + ": " + m
+	}
+	return ""
+}
+
+// line fills in who waits, and explains the first.
+func (e *Explainer) line(q *Queue, own func(*charge.Charge) bool, most int) {
+	if most <= 0 {
+		most = math.MaxInt
+	}
+	for _, c := range e.engine.Waiting(q.ClusterQueue) {
+		if !own(c) {
+			continue
+		}
+		if q.PendingTotal++; q.PendingTotal == 1 && q.Known {
+			q.Head = e.Explain(c)
+		}
+		if len(q.Pending) < most {
+			q.Pending = append(q.Pending, e.waiting(c))
+		}
+	}
+	for _, c := range e.engine.Outside(own) {
+		if q.OutsideTotal++; len(q.Outside) < most {
+			q.Outside = append(q.Outside, e.waiting(c))
+		}
+	}
+	q.Leaving = slices.DeleteFunc(e.engine.Leaving(q.ClusterQueue), func(c *charge.Charge) bool { return !own(c) })
+}
+
+func (e *Explainer) waiting(c *charge.Charge) Waiting {
+	w := Waiting{Charge: c, Position: e.engine.Position(c), Decision: e.engine.Decide(c)}
+	if o := c.Workload.Record; o != nil {
+		w.Since = o.Meta.CreationTimestamp.Time
+	}
+	x := &Explanation{Charge: c, Predicted: w.Decision}
+	w.Short = Closest(e.common(c).binding.or(func() []Constraint { return e.binding(x) }))
+	return w
+}
+
+// opening finds the change that makes a queue active: a stop policy lifted, flavors made, a cycle of cohorts cut.
+func (e *Explainer) opening(o *cluster.Object) []Remedy {
+	var found []Remedy
+	cq := cluster.As[*kueue.ClusterQueue](o)
+	lq := cluster.As[*kueue.LocalQueue](o)
+	if lq != nil {
+		cq = e.queue(string(lq.Spec.ClusterQueue))
+	}
+	switch {
+	case lq != nil && ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None:
+		found = e.start(cluster.LocalQueue.Kind, lq.Namespace, lq.Name)
+	case cq != nil && ptr.Deref(cq.Spec.StopPolicy, kueue.None) != kueue.None:
+		found = e.start(cluster.ClusterQueue.Kind, "", cq.Name)
+	case cq != nil:
+		found = append(e.makeFlavors(cq), e.untie(cq)...)
+	}
+	for _, r := range found {
+		if e.opens(o, r.Changes) {
+			return []Remedy{r}
+		}
+	}
+	return nil
+}
+
+// opens tells that a queue is active after changes.
+func (e *Explainer) opens(o *cluster.Object, changes []cluster.Change) bool {
+	snap, err := e.snap.Apply(changes...)
+	if err != nil {
+		return false
+	}
+	after := New(snap, e.conf, nil)
+	again := snap.Get(o.Ref.GroupKind(), o.Ref.Namespace, o.Ref.Name)
+	var active Active
+	if lq := cluster.As[*kueue.LocalQueue](again); lq != nil {
+		active = after.localQueueActive(lq)
+	} else if cq := cluster.As[*kueue.ClusterQueue](again); cq != nil {
+		active = after.clusterQueueActive(cq)
+	}
+	return active.Status == metav1.ConditionTrue
+}
+
+// inCycle tells that a cohort above the queue is its own ancestor, which its Active condition does not say.
+func (e *Explainer) inCycle(q *kueue.ClusterQueue) bool {
+	name := string(q.Spec.CohortName)
+	for seen := map[string]bool{}; name != ""; {
+		if seen[name] {
+			return true
+		}
+		seen[name] = true
+		c := cluster.As[*kueue.Cohort](e.snap.Get(cluster.Cohort, "", name))
+		if c == nil {
+			return false
+		}
+		name = string(c.Spec.ParentName)
+	}
+	return false
+}

@@ -1,0 +1,175 @@
+package rules
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	kubejson "sigs.k8s.io/json"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
+)
+
+// eachInput reads every fixture, scenario and walkthrough, one by one.
+func eachInput(t *testing.T, check func(t *testing.T, in lint.Input)) {
+	var files []string
+	for _, pattern := range []string{"testdata/gq*/*.yaml", "../../../testdata/golden/scenarios/*/scenario.yaml", "../../../testdata/walkthroughs/*/*.yaml"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	if len(files) < 400 {
+		t.Fatalf("only %d inputs", len(files))
+	}
+	for _, file := range files {
+		b := cluster.NewBuilder(nil)
+		collect := lint.NewCollector(b.Sink(cluster.InputOptions{Laid: true, Whole: true}))
+		err := source.Read(context.Background(), source.Options{Filenames: []string{file}}, collect)
+		snap := b.Build()
+		conf, confErr := kueueconf.Resolve(snap, kueueconf.Options{})
+		if err != nil || confErr != nil {
+			t.Fatal(file, err, confErr)
+		}
+		t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file), func(t *testing.T) {
+			check(t, lint.Input{Snapshot: snap, Config: conf, Documents: collect.Documents})
+		})
+	}
+}
+
+// TestClearlyFittingIsNeverHopeless: the short cut says nothing that the decision on an idle cluster does not say.
+func TestClearlyFittingIsNeverHopeless(t *testing.T) {
+	clear, not := 0, 0
+	eachInput(t, func(t *testing.T, in lint.Input) {
+		rule := &lint.Rule{ID: "GQ900", Name: "compares", Check: func(p *lint.Pass) {
+			fits := map[string]bool{}
+			for _, c := range p.Charges() {
+				fits[identity(c.Workload)] = clearlyFits(p.Facts, c)
+			}
+			alone := p.Alone()
+			for _, c := range alone.Charges() {
+				if !fits[identity(c.Workload)] {
+					not++
+					continue
+				}
+				clear++
+				bySet := map[string]bool{}
+				for _, a := range alone.Decide(c).Attempts {
+					able := a.Mode != admission.NoFit || !over(a) && !mismatched(a)
+					bySet[a.PodSet] = bySet[a.PodSet] || able
+				}
+				for set, able := range bySet {
+					if !able {
+						t.Errorf("%s: pod set %s is said to fit, and never does", c.Workload.Ref(), set)
+					}
+				}
+			}
+		}}
+		result, err := lint.Run(context.Background(), in, lint.Options{Rules: []*lint.Rule{rule}})
+		if err != nil || len(result.Findings) > 0 {
+			t.Fatal(err, result)
+		}
+	})
+	if clear < 100 || not < 100 {
+		t.Errorf("%d workloads clearly fit, %d do not: too few to tell", clear, not)
+	}
+}
+
+// TestKnownFieldsAreThoseThatDecodingKnows: what the scan of keys passes has no unknown field, and the other way round.
+func TestKnownFieldsAreThoseThatDecodingKnows(t *testing.T) {
+	trees, passed, stopped := fieldTrees{}, 0, 0
+	compare := func(t *testing.T, d *source.Document) {
+		empty, ok := documentTypes[d.APIVersion+" "+d.Kind]
+		if !ok {
+			return
+		}
+		strict, err := kubejson.UnmarshalStrict(d.JSON, empty(), kubejson.DisallowUnknownFields)
+		if err != nil {
+			return
+		}
+		knows := trees.of(reflect.TypeOf(empty())).knowsAll(d.JSON)
+		if knows != (len(strict) == 0) {
+			t.Errorf("%s %s: all fields known %v, and decoding says %v\n%s", d.APIVersion, d.Kind, knows, strict, d.JSON)
+		}
+		if knows {
+			passed++
+		} else {
+			stopped++
+		}
+	}
+	seen := map[string]int{}
+	eachInput(t, func(t *testing.T, in lint.Input) {
+		for i := range in.Documents {
+			d := in.Documents[i]
+			compare(t, &d)
+			if seen[d.Kind]++; seen[d.Kind] > 4 {
+				continue
+			}
+			for _, text := range withOneMoreKey(t, d.JSON) {
+				d.JSON = text
+				compare(t, &d)
+			}
+		}
+	})
+	if passed < 1000 || stopped < 100 {
+		t.Errorf("%d documents without unknown fields, %d with: too few to tell", passed, stopped)
+	}
+}
+
+// withOneMoreKey are variants of a document, each with a key more in one of its maps.
+func withOneMoreKey(t *testing.T, data []byte) (out [][]byte) {
+	var whole any
+	if err := json.Unmarshal(data, &whole); err != nil {
+		t.Fatal(err)
+	}
+	var walk func(value any)
+	walk = func(value any) {
+		switch v := value.(type) {
+		case map[string]any:
+			v["another"] = "key"
+			text, err := json.Marshal(whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			delete(v, "another")
+			out = append(out, text)
+			for _, key := range slices.Sorted(maps.Keys(v)) {
+				walk(v[key])
+			}
+		case []any:
+			for _, child := range v {
+				walk(child)
+			}
+		}
+	}
+	walk(whole)
+	return out
+}
+
+func FuzzKnownFields(f *testing.F) {
+	trees := fieldTrees{}
+	job := documentTypes["batch/v1 Job"]
+	for _, seed := range []string{`{}`, `null`, `{"spec":{"template":{"spec":{"containers":[{"name":"a","resources":{"limits":{"a/b":"1"}}}]}}}}`,
+		`{"metadata":{"labels":{"x":"\"}"},"annotations":null}, "spec" : { "parallelism" : 1 , "nope":[ 1, {"a":true} ] } }`, `{"sp\u0065c":{}}`, `[`, `{"spec":`} {
+		f.Add([]byte(seed))
+	}
+	if data, err := os.ReadFile("testdata/gq502/bad.yaml"); err == nil {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		strict, err := kubejson.UnmarshalStrict(data, job(), kubejson.DisallowUnknownFields)
+		if trees.of(reflect.TypeOf(job())).knowsAll(data) && err == nil && len(strict) > 0 {
+			t.Errorf("unknown fields are passed: %v", strict)
+		}
+	})
+}
