@@ -53,11 +53,19 @@ func (s *scheduler) decide(it *item) *Decision {
 	case it.refused != nil:
 		return it.refused
 	case it.unknown != nil:
+		if d := s.whateverIsUsed(it); d != nil {
+			return d
+		}
 		return it.unknown
 	case it.invalid != "":
-		return &Decision{State: Pending, Reason: s.granular(reasonMisconfigured, reasonPending), Message: it.invalid}
+		return s.turnedDown(it)
 	}
 	return s.doubtful(it)
+}
+
+// turnedDown is the decision about a workload whose requests are wrong.
+func (s *scheduler) turnedDown(it *item) *Decision {
+	return &Decision{State: Pending, Reason: s.granular(reasonMisconfigured, reasonPending), Message: it.invalid}
 }
 
 // holding is the decision for a workload that has its quota.

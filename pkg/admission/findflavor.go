@@ -187,9 +187,7 @@ func (s *scheduler) fitsQuota(it *item, fr quota.FlavorResource, before, asked q
 	val := before.Add(asked)
 	if val > l.Maximum {
 		l.Over, l.Short = true, val.Sub(l.Maximum)
-		return l, outcome{rank{noFit, 0}, fmt.Sprintf(
-			"insufficient quota for %s in flavor %s, previously considered podsets requests (%s) + current podset request (%s) > maximum capacity (%s)",
-			fr.Resource, fr.Flavor, s.amount(fr, before), s.format.Format(fr.Resource, int64(asked)), s.amount(fr, l.Maximum)), reasonExceedsMaxQuota}
+		return l, outcome{rank{noFit, 0}, s.tooMuch(fr, before, asked, l.Maximum), reasonExceedsMaxQuota}
 	}
 	height, smaller := node.BorrowingHeight(fr, val)
 	if val <= l.Available {

@@ -121,17 +121,25 @@ func (e *Engine) keepOut(s *scheduler, it *item, fresh bool) {
 	if !fresh {
 		it.takeCondition(w.Object)
 	}
-	if d := e.refusal(s, it); d != nil {
-		it.refused = d
-		return
+	d := e.refusal(s, it)
+	if d == nil {
+		d = it.blocked
 	}
-	if it.blocked != nil {
-		it.refused = it.blocked
+	if d != nil {
+		if !fresh && !it.holdsNothing() && !e.snap.Coverage.HasIn(cluster.Workload, it.namespace) {
+			// A job that runs has been admitted before whatever refuses it now came up, or runs without.
+			it.unknown = &Decision{State: Unknown, Missing: []string{cluster.Workload.Kind}}
+			return
+		}
+		it.refused = d
 		return
 	}
 	if missing, why := e.missing(s, it, fresh); len(missing) > 0 || why != "" {
 		it.unknown = &Decision{State: Unknown, Missing: missing, Why: why}
-		return
+		if !it.onlyUsageMissing() || !it.holdsNothing() || e.unbuilt(s, it) != "" {
+			return
+		}
+		it.usageAlone = true
 	}
 	if d := e.held(s, it, fresh); d != nil {
 		it.refused = d

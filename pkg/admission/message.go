@@ -164,6 +164,12 @@ func (a *assignment) noFitReason(anyOrder bool) string {
 	return overall
 }
 
+// tooMuch says that a pod set asks for more than a flavor can ever give.
+func (s *scheduler) tooMuch(fr quota.FlavorResource, before, asked, most quota.Amount) string {
+	return fmt.Sprintf("insufficient quota for %s in flavor %s, previously considered podsets requests (%s) + current podset request (%s) > maximum capacity (%s)",
+		fr.Resource, fr.Flavor, s.amount(fr, before), s.format.Format(fr.Resource, int64(asked)), s.amount(fr, most))
+}
+
 // preemptionWords are Kueue's words for the reasons of the Preempted condition.
 var preemptionWords = map[string]string{
 	inClusterQueue:      "prioritization in the ClusterQueue",

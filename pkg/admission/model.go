@@ -148,8 +148,9 @@ type item struct {
 	turnedAway bool
 	// invalid is what is wrong with its pods' requests; it takes its turn in the queue and is turned down.
 	invalid string
-	// unknown is set when its decision can't be told.
-	unknown *Decision
+	// unknown is set when its decision can't be told. usageAlone: all that it lacks is who uses the quota.
+	unknown    *Decision
+	usageAlone bool
 
 	held *reservation
 	// stopped is what it is told when it loses its quota because its queue is stopped; empty when it keeps it.

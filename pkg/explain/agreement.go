@@ -29,8 +29,8 @@ func (e *Explainer) agreement(x *Explanation) {
 		}
 	case !waits(x) && r.State != Inadmissible:
 		agrees = r.State == d.State
-	case r.Condition != kueue.WorkloadQuotaReserved || r.Message == "":
-		return // nothing was said yet
+	case r.Condition != kueue.WorkloadQuotaReserved || r.Message == "" || d.Message == "":
+		return // nothing was said yet, or it is not known what would be
 	case !says(r.Message)(d):
 		agrees = e.explained(x)
 	}

@@ -214,3 +214,13 @@ func (f *finder) refusal(k *kind, o *cluster.Object, queue string) string {
 	}
 	return k.refuse(f, o, queue != "" || f.managesUnlabelled())
 }
+
+// Suspended tells that a job is kept from running by a field of its own, as Kueue keeps those that have no quota.
+func Suspended(o *cluster.Object) bool {
+	for _, k := range kinds {
+		if k.GroupKind == o.Ref.GroupKind() && k.suspended != nil {
+			return k.suspended(o)
+		}
+	}
+	return false
+}
