@@ -75,7 +75,7 @@ func readAhead(ctx context.Context, files []string, opts Options, guard *guarded
 		go func() {
 			defer func() { <-busy }()
 			r := &recording{wants: guard}
-			readNamed(t.name, opts, &emitter{ctx: ctx, sink: r}, places)
+			readNamed(t.name, opts, &emitter{ctx: ctx, sink: r, apart: true}, places)
 			t.read <- r
 		}()
 	}
@@ -160,8 +160,10 @@ func (g *guarded) BrokeOff(reason string) {
 
 // recording keeps what was found in one file until its turn comes.
 type recording struct {
-	wants  *guarded
-	events []func(*emitter)
+	wants *guarded
+	// uncounted tells that its problems count where they are handed on.
+	uncounted bool
+	events    []func(*emitter)
 }
 
 // Want implements Sink.
@@ -188,6 +190,10 @@ func (r *recording) Missing(group, kind, reason string) {
 
 // Problem implements Sink.
 func (r *recording) Problem(p Problem) {
+	if r.uncounted {
+		r.events = append(r.events, func(out *emitter) { out.problem(p.Line, p.Reason) })
+		return
+	}
 	r.events = append(r.events, func(out *emitter) { out.sink.Problem(p) })
 }
 

@@ -54,6 +54,13 @@ func FuzzRead(f *testing.F) {
 		if got.String() != want.String() {
 			t.Errorf("in pieces:\n%s\nat once:\n%s", got, want)
 		}
+		// So are they when every part is converted at the same time.
+		got = &recorder{unwanted: want.unwanted}
+		in = &input{name: "f", out: &emitter{ctx: context.Background(), sink: got, batch: 1}, places: &placeCache{}}
+		in.read(bytes.NewReader(data))
+		if got.String() != want.String() {
+			t.Errorf("together:\n%s\none after another:\n%s", got, want)
+		}
 	})
 }
 

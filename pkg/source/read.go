@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -59,6 +60,11 @@ type emitter struct {
 	// archived tells that the file comes out of an archive; packedProblems counts the problems of that archive.
 	archived       bool
 	packedProblems int
+	// apart tells that others read other parts of the input at the same time; uncounted, that the problems are counted when
+	// they are handed on.
+	apart, uncounted bool
+	// batch is how much YAML is converted at once, 0: batchSize.
+	batch int
 	// wants remembers the latest answer of the sink: inputs hold long runs of one kind.
 	wants struct {
 		typeMeta
@@ -105,8 +111,10 @@ func (e *emitter) document(t typeMeta, text []byte, origin *Origin) {
 	e.seq++
 }
 
+func (e *emitter) batchSize() int { return cmp.Or(e.batch, batchSize) }
+
 // full tells that reading the current file on is of no use.
-func (e *emitter) full() bool { return e.problems >= maxProblems || e.ctx.Err() != nil }
+func (e *emitter) full() bool { return e.problems >= maxProblems && !e.uncounted || e.ctx.Err() != nil }
 
 func (e *emitter) problem(line int, reason string) {
 	if e.full() {
@@ -119,7 +127,7 @@ func (e *emitter) problem(line int, reason string) {
 		}
 	}
 	e.sink.Problem(Problem{File: e.file, Line: line, Reason: reason})
-	if e.problems == maxProblems {
+	if e.problems == maxProblems && !e.uncounted {
 		e.sink.Problem(Problem{File: e.file, Line: line, Reason: "too many problems: the rest of the file is not read"})
 	}
 }

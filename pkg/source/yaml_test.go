@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -151,5 +152,68 @@ func TestYAMLBombs(t *testing.T) {
 			}
 			t.Log(time.Since(begun))
 		})
+	}
+}
+
+// readYAMLWith reads text in batches of a size, or, with apart, one part after another.
+func readYAMLWith(text string, batch int, apart bool) []string {
+	s := &logSink{}
+	in := &input{name: "f", backing: heldBytes(text), out: &emitter{ctx: context.Background(), sink: s, apart: apart, batch: batch}, places: &placeCache{}}
+	in.read(strings.NewReader(text))
+	return s.log
+}
+
+// TestConvertingTogetherChangesNothing compares what a sink is told when parts of a file are converted at the same time with what
+// it is told when they are converted one after another.
+func TestConvertingTogetherChangesNothing(t *testing.T) {
+	item := func(i int, spec string) string {
+		return fmt.Sprintf("- apiVersion: v1\n  kind: A\n  metadata: {name: n%d}\n  spec: %s\n", i, spec)
+	}
+	list := func(n int, spec func(int) string) string {
+		var b strings.Builder
+		b.WriteString("apiVersion: v1\nkind: AList\nitems:\n")
+		for i := range n {
+			b.WriteString(item(i, spec(i)))
+		}
+		return b.String()
+	}
+	good := func(int) string { return "x" }
+	broken := func(every int) func(int) string {
+		return func(i int) string {
+			if i%every == 0 {
+				return "a: b: c"
+			}
+			return "[x, 'y']"
+		}
+	}
+	stream := strings.Repeat("apiVersion: v1\nkind: B\nspec: {y: n}\n---\n{\"apiVersion\": \"v1\", \"kind\": \"C\"}\n---\nkind: Secret\napiVersion: v1\n---\n", 50)
+	cases := map[string]string{
+		"a list": list(300, good), "a list with a broken item": list(300, broken(299)), "too many broken items": list(500, broken(2)),
+		"documents": stream, "documents and lists": stream + list(200, good) + "---\n" + stream, "broken documents": strings.Repeat("a: b: c\n---\n", 300),
+		"a list inside a list": "kind: List\napiVersion: v1\nitems:\n" + strings.Repeat("- kind: AList\n  apiVersion: v1\n  items:\n  - metadata: {name: a}\n", 100),
+	}
+	for name, text := range cases {
+		t.Run(name, func(t *testing.T) {
+			want := readYAMLWith(text, 0, true)
+			if len(want) < 50 {
+				t.Fatalf("only %d things to tell: %q", len(want), want)
+			}
+			for _, batch := range []int{1, 100, 1000, 1 << 20} {
+				if diff := cmp.Diff(want, readYAMLWith(text, batch, false)); diff != "" {
+					t.Errorf("in batches of %d the sink is told otherwise (-one after another +together):\n%.2000s", batch, diff)
+				}
+			}
+		})
+	}
+}
+
+func TestConvertingTogetherEndsWhenCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s := &stopping{cancel: cancel}
+	text := strings.Repeat("apiVersion: v1\nkind: A\n---\n", 1000)
+	in := &input{name: "f", backing: heldBytes(text), out: &emitter{ctx: ctx, sink: s, batch: 10}, places: &placeCache{}}
+	in.read(strings.NewReader(text))
+	if s.documents != 1 || len(s.problems) > 0 {
+		t.Errorf("%d documents, problems %v, want what was read before and nothing else", s.documents, s.problems)
 	}
 }

@@ -17,15 +17,24 @@ func (y *yamlReader) list(doc chunk, s outline) bool {
 		return true
 	}
 	line, at := doc.line+bytes.Count(text[:s.items], newline), s.items
-	r := &jsonReader{out: y.in.out, lists: []*list{{env: env, indent: -1}}}
-	for _, item := range items {
+	for i, item := range items {
 		line, at = line+bytes.Count(text[at:item.start], newline), item.start
-		if y.in.out.full() {
-			return true
-		}
-		y.item(doc, chunk{item.start, item.end, line}, env.itemType(), r)
+		items[i].line = line
 	}
-	r.finish(r.top())
+	whole := y.together(items, func(y *yamlReader, items []chunk) bool {
+		whole := true
+		for _, item := range items {
+			if y.in.out.full() {
+				return false
+			}
+			whole = y.item(doc, item, env.itemType()) && whole
+		}
+		return whole
+	})
+	if !y.in.out.full() {
+		r := &jsonReader{out: y.in.out, lists: []*list{{env: env, indent: -1, broken: !whole}}}
+		r.finish(r.top())
+	}
 	return true
 }
 
@@ -132,24 +141,22 @@ func (y *yamlReader) envelope(doc chunk, items, end int) (*object, bool) {
 	return &object{line: doc.line, typeMeta: typeMeta{env.APIVersion, env.Kind}, meta: env.Metadata}, true
 }
 
-// item reads one item of a list.
-func (y *yamlReader) item(doc, item chunk, stamp typeMeta, r *jsonReader) {
+// item reads one item of a list. It reports false when it could not be used.
+func (y *yamlReader) item(doc, item chunk, stamp typeMeta) bool {
 	text := y.text[doc.start+item.start : doc.start+item.end]
 	dash := bytes.IndexByte(text, '-')
 	after := bytes.TrimLeft(text[dash+1:], " ")
 	if len(after) == 0 {
-		return
+		return true
 	}
 	if s := outlineOf(text, len(text)-len(after)); s.plain && s.kind != "" && !isListKind(s.kind) {
 		if s.apiVersion == "" {
 			s.apiVersion = stamp.apiVersion
 		}
 		if s.apiVersion != "" && !y.in.out.want(s.typeMeta) {
-			return
+			return true
 		}
 	}
 	part := &yamlText{stretch: y.stretch(doc.start+item.start, doc.start+item.end, item.line), first: item.line, dash: true}
-	if !y.convert(part, part.mapping(text), stamp) {
-		r.dropped()
-	}
+	return y.convert(part, part.mapping(text), stamp)
 }

@@ -26,12 +26,11 @@ func (in *input) readYAML(w *window) {
 	if in.backing == nil {
 		in.backing, y.base = heldBytes(text), 0
 	}
+	var docs []chunk
 	for doc := (chunk{end: 0, line: line}); y.nextDocument(&doc); {
-		if in.out.full() {
-			return
-		}
-		y.document(doc)
+		docs = append(docs, doc)
 	}
+	y.documents(docs)
 }
 
 // chunk is a part of the text that begins at the start of a line.
