@@ -164,3 +164,27 @@ func TestChargingChangesNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestBothExportsHoldTheSame(t *testing.T) {
+	size := fleet.Size{Nodes: 2, GPUs: 2, Workloads: 20}
+	var text bytes.Buffer
+	if err := fleet.WriteYAML(&text, size); err != nil {
+		t.Fatal(err)
+	}
+	got, err := bench.DecodeYAML(text.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := bench.Decode(export(t, size))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(want) != len(got) || len(want) < size.Workloads {
+		t.Fatalf("%d objects as JSON, %d as YAML", len(want), len(got))
+	}
+	for i := range want {
+		if !equality.Semantic.DeepEqual(want[i], got[i]) {
+			t.Errorf("item %d: %+v as JSON, %+v as YAML", i, want[i], got[i])
+		}
+	}
+}

@@ -8,6 +8,7 @@ package bench
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -15,6 +16,7 @@ import (
 	resourceapi "k8s.io/api/resource/v1"
 	kubejson "sigs.k8s.io/json"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+	"sigs.k8s.io/yaml"
 )
 
 // types of the objects in the fleets, by kind.
@@ -53,6 +55,37 @@ func Decode(export []byte) ([]any, error) {
 		objects = append(objects, object)
 	}
 	return objects, nil
+}
+
+// DecodeYAML decodes an export that package fleet wrote as YAML: each item, cut out by its first line, into the type of its kind,
+// one after another. All objects are kept until the end, and returned.
+func DecodeYAML(export []byte) ([]any, error) {
+	_, text, ok := bytes.Cut(export, []byte("\nitems:\n- "))
+	if !ok {
+		return nil, errors.New("no list of items")
+	}
+	text, _, _ = bytes.Cut(text, []byte("\nkind: List\n"))
+	var objects []any
+	for i, item := range bytes.Split(text, []byte("\n- ")) {
+		kind := kindOfYAML(item)
+		make, ok := types[kind]
+		if !ok {
+			return nil, fmt.Errorf("item %d is of kind %q, which no fleet holds", i, kind)
+		}
+		object := make()
+		if err := yaml.Unmarshal(append([]byte("  "), item...), object); err != nil {
+			return nil, fmt.Errorf("item %d: %w", i, err)
+		}
+		objects = append(objects, object)
+	}
+	return objects, nil
+}
+
+// kindOfYAML reads the kind where package fleet writes it.
+func kindOfYAML(item []byte) string {
+	_, rest, _ := bytes.Cut(item, []byte("\n  kind: "))
+	kind, _, _ := bytes.Cut(rest, []byte("\n"))
+	return string(kind)
 }
 
 // kindOf reads the kind where package fleet and kubectl write it: the first key of that name at the

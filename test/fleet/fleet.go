@@ -10,12 +10,14 @@ package fleet
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
 )
 
 // Size says how large a cluster is, and which of the many of that size.
@@ -56,18 +58,27 @@ func (s Size) validate() error {
 	return nil
 }
 
-// Write writes the export of a fleet. It holds one object in memory at a time.
+// Write writes the export of a fleet as JSON. It holds one object in memory at a time.
 func Write(w io.Writer, s Size) error {
+	return write(w, s, &list{begin: `{"apiVersion":"v1","items":[`, end: "\n" + `],"kind":"List","metadata":{"resourceVersion":""}}` + "\n", item: jsonItem})
+}
+
+// WriteYAML writes the same export as YAML.
+func WriteYAML(w io.Writer, s Size) error {
+	return write(w, s, &list{begin: "apiVersion: v1\nitems:\n", end: "kind: List\nmetadata:\n  resourceVersion: \"\"\n", item: yamlItem})
+}
+
+func write(w io.Writer, s Size, out *list) error {
 	if err := s.validate(); err != nil {
 		return err
 	}
-	out := &list{w: bufio.NewWriterSize(w, 1<<20)}
-	out.text(`{"apiVersion":"v1","items":[`)
+	out.w = bufio.NewWriterSize(w, 1<<20)
+	out.text(out.begin)
 	writeConfiguration(out)
 	writeDevices(out, s)
 	writeQueues(out, s)
 	writeWorkloads(out, s)
-	out.text("\n" + `],"kind":"List","metadata":{"resourceVersion":""}}` + "\n")
+	out.text(out.end)
 	if out.err == nil {
 		out.err = out.w.Flush()
 	}
@@ -76,9 +87,28 @@ func Write(w io.Writer, s Size) error {
 
 // list writes the items of a List as kubectl does: the keys of every map sorted. After the first error it writes nothing.
 type list struct {
-	w     *bufio.Writer
+	w          *bufio.Writer
+	begin, end string
+	// item is the text of an object in the list, given its JSON and how many stand before it.
+	item  func(object []byte, before int) ([]byte, error)
 	items int
 	err   error
+}
+
+func jsonItem(object []byte, before int) ([]byte, error) {
+	if before > 0 {
+		return append([]byte(",\n"), object...), nil
+	}
+	return append([]byte("\n"), object...), nil
+}
+
+func yamlItem(object []byte, _ int) ([]byte, error) {
+	text, err := yaml.JSONToYAML(object)
+	if err != nil {
+		return nil, err
+	}
+	text = bytes.ReplaceAll(bytes.TrimSpace(text), []byte("\n"), []byte("\n  "))
+	return append(append([]byte("- "), text...), '\n'), nil
 }
 
 func (l *list) text(s string) {
@@ -97,16 +127,13 @@ func (l *list) add(object any) {
 		return
 	}
 	b, err := json.Marshal(content)
+	if err == nil {
+		b, err = l.item(b, l.items)
+	}
 	if err != nil {
 		l.err = err
 		return
 	}
-	if l.items > 0 {
-		l.text(",")
-	}
 	l.items++
-	l.text("\n")
-	if l.err == nil {
-		_, l.err = l.w.Write(b)
-	}
+	_, l.err = l.w.Write(b)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/test/fleet"
 )
@@ -27,7 +28,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	flags.IntVar(&size.GPUs, "gpus", size.GPUs, "GPUs on each node, 1 to 8")
 	flags.IntVar(&size.Workloads, "workloads", size.Workloads, "workloads, each with its Job")
 	flags.Uint64Var(&size.Seed, "seed", size.Seed, "which of the many fleets of that size")
-	output := flags.String("o", "-", "file to write, - for standard output")
+	output := flags.String("o", "-", "file to write, as YAML if its name says so; - for JSON on standard output")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -38,7 +39,11 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := fleet.Write(file, size); err != nil {
+	write := fleet.Write
+	if filepath.Ext(*output) == ".yaml" {
+		write = fleet.WriteYAML
+	}
+	if err := write(file, size); err != nil {
 		file.Close()
 		return err
 	}
