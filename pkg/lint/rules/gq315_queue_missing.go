@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
@@ -33,11 +35,13 @@ var queueMissing = &lint.Rule{
 			}
 		}
 		for _, r := range p.Blocked("", "") {
-			if !strings.HasSuffix(r.Said(), "doesn't exist") {
-				continue
+			w := r.Charge.Workload
+			lq, _, ok := cluster.Lookup[*kueue.LocalQueue](p.Snapshot, cluster.LocalQueue, w.Namespace, w.Queue)
+			if ok && p.Snapshot.Get(cluster.ClusterQueue, "", string(lq.Spec.ClusterQueue)) != nil {
+				continue // both exist: something else is wrong
 			}
 			help := "create it, or name another queue"
-			if names := queueNames(p, r.Charge.Workload.Namespace); names != "" && strings.HasPrefix(r.Said(), "LocalQueue") {
+			if names := queueNames(p, w.Namespace); names != "" && !ok {
 				help = "the LocalQueues of the namespace are: " + names
 			}
 			p.ReportRefusal(r, "", help)

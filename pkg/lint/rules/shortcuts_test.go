@@ -85,6 +85,35 @@ func TestClearlyFittingIsNeverHopeless(t *testing.T) {
 	}
 }
 
+// TestEveryRefusalIsTold: a workload that waits in vain has a finding, whatever words Kueue writes about it, or none.
+func TestEveryRefusalIsTold(t *testing.T) {
+	refused := 0
+	eachInput(t, func(t *testing.T, in lint.Input) {
+		var want []lint.Refusal
+		all := &lint.Rule{ID: "GQ900", Name: "refusals", Check: func(p *lint.Pass) {
+			for _, c := range p.Charges() {
+				for _, problem := range c.Problems {
+					want = append(want, p.Refusals(problem.Code)...)
+				}
+			}
+		}}
+		result, err := lint.Run(context.Background(), in, lint.Options{Rules: append(All(), all)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range want {
+			refused++
+			subject := lint.Subject(r.Charge.Workload).Ref
+			if !slices.ContainsFunc(result.Findings, func(f lint.Finding) bool { return f.At.Object == subject || f.At.Object == r.At.Ref }) {
+				t.Errorf("%s is refused, and nothing is told of it: %s: %s", subject, r.Problem.Code, r.Problem.Message)
+			}
+		}
+	})
+	if refused < 50 {
+		t.Errorf("only %d refusals", refused)
+	}
+}
+
 // TestKnownFieldsAreThoseThatDecodingKnows: what the scan of keys passes has no unknown field, and the other way round.
 func TestKnownFieldsAreThoseThatDecodingKnows(t *testing.T) {
 	trees, passed, stopped := fieldTrees{}, 0, 0
