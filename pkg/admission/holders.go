@@ -228,3 +228,6 @@ func (e *Engine) NotReady() []*charge.Charge {
 	}
 	return out
 }
+
+// Choices are the workload's device requests that a narrower selector would make cheaper.
+func (e *Engine) Choices(c *charge.Charge) []charge.Choice { return e.engine.Choices(c) }

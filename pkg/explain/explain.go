@@ -146,11 +146,13 @@ type Explainer struct {
 	depth int
 	// commons is what workloads that are alike share.
 	commons map[admission.Likeness]*common
+	// sizes are remedies of workloads alike in one namespace.
+	sizes map[sizeKey][]Remedy
 }
 
 // New returns an Explainer. The engine must know the charges to be explained. The arguments are only read.
 func New(snap *cluster.Snapshot, conf *kueueconf.Config, engine *admission.Engine) *Explainer {
-	return &Explainer{snap: snap, conf: conf, engine: engine, commons: map[admission.Likeness]*common{}}
+	return &Explainer{snap: snap, conf: conf, engine: engine, commons: map[admission.Likeness]*common{}, sizes: map[sizeKey][]Remedy{}}
 }
 
 // Explain explains one workload. It never fails: what is not known is said to be unknown.

@@ -39,6 +39,7 @@ func (e *Explainer) remedies(x *Explanation) []Remedy {
 	if x.Predicted.State == Pending {
 		k := x.common
 		out = append(out, k.waitFor.or(func() []Remedy { return e.waitFor(x) })...)
+		out = append(out, e.pinSize(x)...)
 		out = append(out, e.fewerPods(x)...)
 		out = append(out, k.raise.or(func() []Remedy { return e.raise(x) })...)
 		out = append(out, k.borrow.or(func() []Remedy { return e.borrow(x) })...)

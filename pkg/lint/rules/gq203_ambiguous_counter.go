@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
@@ -69,50 +68,9 @@ func checkSpread(p *lint.Pass, q lint.DeviceRequest, s kueueconf.Source) {
 
 // narrow suggests a selector that leaves devices of one size.
 func narrow(match *device.Match, s kueueconf.Source) string {
-	values := map[resourcev1.QualifiedName]map[string]resource.Quantity{}
-	bad := map[resourcev1.QualifiedName]bool{}
-	devices := 0
-	for slice, d := range match.Devices() {
-		if slice.Object.Spec.Driver != s.Driver {
-			continue
-		}
-		devices++
-		size := counterOf(d, s.Name)
-		for name, a := range d.Attributes {
-			if a.StringValue == nil {
-				continue
-			}
-			if values[name] == nil {
-				values[name] = map[string]resource.Quantity{}
-			}
-			if known, ok := values[name][*a.StringValue]; ok && known.Cmp(size) != 0 {
-				bad[name] = true
-			}
-			values[name][*a.StringValue] = size
-		}
-	}
-	best := resourcev1.QualifiedName("")
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if bad[name] || len(values[name]) < 2 || len(values[name]) > devices/2+1 && len(values[name]) > 4 {
-			continue
-		}
-		if best == "" || len(values[name]) < len(values[best]) {
-			best = name
-		}
-	}
-	if best == "" {
+	sizes, ok := match.Sizes(s.Driver, s.Name)
+	if !ok {
 		return "narrow the selector until all matching devices are of one size"
 	}
-	domain, id := device.Qualify(best, s.Driver)
-	return fmt.Sprintf("say which size it needs, for example device.attributes[%q].%s == %q", domain, id, slices.Sorted(maps.Keys(values[best]))[0])
-}
-
-func counterOf(d *resourcev1.Device, name string) resource.Quantity {
-	var most resource.Quantity
-	for _, set := range d.ConsumesCounters {
-		if c, ok := set.Counters[name]; ok && c.Value.Cmp(most) > 0 {
-			most = c.Value
-		}
-	}
-	return most
+	return fmt.Sprintf("say which size it needs, for example %s", sizes.Selector(slices.Sorted(maps.Keys(sizes.Of))[0]))
 }

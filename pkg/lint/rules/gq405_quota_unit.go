@@ -9,6 +9,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -73,7 +74,7 @@ func byteResources(p *lint.Pass) map[corev1.ResourceName]bool {
 			if slice.Object.Spec.Driver != s.driver {
 				continue
 			}
-			if q := counterOf(d, s.name); !s.capacity && !q.IsZero() {
+			if q := device.LargestCounter(d, s.name); !s.capacity && !q.IsZero() {
 				values, small = values+1, small || q.Value() < smallestBytes
 			}
 			if c, ok := d.Capacity[resourceName(s.name)]; ok && s.capacity {

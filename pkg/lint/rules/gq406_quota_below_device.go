@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -44,7 +45,7 @@ func smallestCounters(p *lint.Pass) map[corev1.ResourceName]resource.Quantity {
 		}
 		name := corev1.ResourceName(s.resource)
 		for slice, d := range p.Inventory().Match(row).Devices() {
-			q := counterOf(d, s.name)
+			q := device.LargestCounter(d, s.name)
 			if slice.Object.Spec.Driver != s.driver || q.IsZero() {
 				continue
 			}
