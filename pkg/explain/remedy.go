@@ -155,9 +155,13 @@ func (e *Explainer) fewerPods(x *Explanation) []Remedy {
 		return nil
 	}
 	all := sets[f.podSet].Count - sets[f.podSet].Reclaimable
-	r := Remedy{Action: fmt.Sprintf("run %d pods instead of %d in pod set %s", f.pods, all, sets[f.podSet].Name), Effect: "fits what is free now"}
-	if len(sets) == 1 {
-		r.Action = fmt.Sprintf("run %d pods instead of %d", f.pods, all)
+	pods := "pods"
+	if f.pods == 1 {
+		pods = "pod"
+	}
+	r := Remedy{Action: fmt.Sprintf("run %d %s instead of %d", f.pods, pods, all), Effect: "fits what is free now"}
+	if len(sets) > 1 {
+		r.Action += " in pod set " + sets[f.podSet].Name
 	}
 	e.patchCount(&r, x.Charge.Workload, f.pods)
 	return []Remedy{r}
