@@ -12,7 +12,7 @@ import (
 
 // writeJUnit writes one test suite with one test case for each rule. A rule that could not be evaluated is skipped.
 func writeJUnit(w io.Writer, d *Findings) error {
-	suite := junit.Testsuite{Name: "kubectl gpu-quota lint"}
+	suite := junit.Testsuite{Name: "kubectl gpu-quota lint", Time: "0.000"}
 	missing := map[string][]string{}
 	for _, u := range d.result.Unevaluated {
 		missing[u.Rule.ID] = u.Missing

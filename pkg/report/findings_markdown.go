@@ -17,7 +17,11 @@ func writeMarkdown(w io.Writer, d *Findings) error {
 		s.line("| | rule | where | what |")
 		s.line("|---|---|---|---|")
 		for _, f := range d.result.Findings {
-			s.line(fmt.Sprintf("| %s | [%s](%s) | `%s`<br>%s | %s |", f.Severity, f.Rule.ID, RuleURL(f.Rule), cellText(f.At.String()),
+			name := f.Rule.ID
+			if page := RuleURL(f.Rule); page != "" {
+				name = fmt.Sprintf("[%s](%s)", name, page)
+			}
+			s.line(fmt.Sprintf("| %s | %s | `%s`<br>%s | %s |", f.Severity, name, cellText(f.At.String()),
 				cellText(f.At.Object.String()), cellText(findingText(f))))
 		}
 		s.line()

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"unicode/utf16"
@@ -13,8 +15,11 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
-// RuleURL is where the documentation of a rule is published.
+// RuleURL is where the documentation of a rule is published; empty for a rule of a pack.
 func RuleURL(r *lint.Rule) string {
+	if r.Pack != "" {
+		return ""
+	}
 	return "https://github.com/gpu-quota/kubectl-gpu-quota/blob/main/docs/rules/" + r.ID + ".md"
 }
 
@@ -28,7 +33,7 @@ func writeSARIF(w io.Writer, d *Findings) error {
 	for _, r := range d.rules {
 		driver.Rules = append(driver.Rules, sarif.ReportingDescriptor{
 			ID: r.ID, ShortDescription: sarif.Message{Text: r.Doc.Title}, HelpURI: RuleURL(r),
-			Help:                 sarif.Message{Text: r.Doc.Why, Markdown: RuleMarkdown(r)},
+			Help:                 sarif.Message{Text: cmp.Or(r.Doc.Why, r.Doc.Title), Markdown: RuleMarkdown(r)},
 			DefaultConfiguration: sarif.ReportingConfiguration{Enabled: true, Level: sarifLevels[r.Severity]},
 		})
 	}
@@ -102,7 +107,8 @@ func sarifFix(f lint.Finding) sarif.Fix {
 	return fix
 }
 
-func uri(file string) string { return strings.ReplaceAll(filepath.ToSlash(file), " ", "%20") }
+// uri writes a file name as a reference: relative to the directory in which the program ran, as code scanning wants it.
+func uri(file string) string { return (&url.URL{Path: filepath.ToSlash(file)}).String() }
 
 // sarifRegion counts columns in UTF-16 code units, as SARIF does unless told otherwise.
 func sarifRegion(p source.Position, text func(int) (string, bool)) sarif.Region {

@@ -126,6 +126,37 @@ func TestFindingListIsValid(t *testing.T) {
 	valid(t, compiled(t, filepath.Join(schemaDir, "findinglist.json")), printedFindings(t, findingsOf(t, rules.All()), "json"))
 }
 
+// TestRulesOfPacksHaveNoPage: what is not published is not linked to; how to explain it is told.
+func TestRulesOfPacksHaveNoPage(t *testing.T) {
+	all := someRules()
+	for i, r := range all {
+		ofPack := *r
+		ofPack.Pack = "my rules/dev.yaml"
+		all[i] = &ofPack
+	}
+	doc := findingsOf(t, all)
+	for _, format := range []string{"sarif", "markdown"} {
+		if out := printedFindings(t, doc, format); bytes.Contains(out, []byte("docs/rules/")) {
+			t.Errorf("%s links to a page that is not there:\n%.2000s", format, out)
+		}
+	}
+	valid(t, compiled(t, "testdata/sarif/sarif-schema-2.1.0.json"), printedFindings(t, doc, "sarif"))
+	if out := printedFindings(t, doc, "text"); !bytes.Contains(out, []byte("--rules 'my rules/dev.yaml'")) {
+		t.Errorf("no word on how to explain the rule:\n%s", out)
+	}
+}
+
+// TestFileNamesAreReferences: a file name may hold what means something else in a URI.
+func TestFileNamesAreReferences(t *testing.T) {
+	for file, want := range map[string]string{
+		"deploy/job.yaml": "deploy/job.yaml", "a b/50%/c#1?.yaml": "a%20b/50%25/c%231%3F.yaml", "a:b.yaml": "./a:b.yaml", "ü.yaml": "%C3%BC.yaml",
+	} {
+		if got := uri(file); got != want {
+			t.Errorf("%s: got %s, want %s", file, got, want)
+		}
+	}
+}
+
 // TestJUnitIsXML reads the report back.
 func TestJUnitIsXML(t *testing.T) {
 	var suites struct {
