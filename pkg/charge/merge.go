@@ -181,7 +181,7 @@ func (c *Charge) Admitted() Amounts {
 	}
 	out, fewer := Amounts{}, false
 	for i := range c.PodSets {
-		n := c.admittedPods(i)
+		n := c.AdmittedPods(i)
 		fewer = fewer || n < c.PodSets[i].Count
 		for name, v := range c.PodSets[i].ScaledTo(n) {
 			out[name] = Add(out[name], v)
@@ -193,8 +193,9 @@ func (c *Charge) Admitted() Amounts {
 	return out
 }
 
-// admittedPods is the number of pods of pod set i that were admitted, where it may be lower than asked for.
-func (c *Charge) admittedPods(i int) int64 {
+// AdmittedPods is the number of pods of pod set i that the Workload was admitted with: lower than its count after partial
+// admission.
+func (c *Charge) AdmittedPods(i int) int64 {
 	count := c.PodSets[i].Count
 	if i >= len(c.Workload.PodSets) || c.Workload.PodSets[i].MinCount == nil {
 		return count
@@ -218,7 +219,7 @@ func (r *run) notePartial() {
 			continue
 		}
 		if o := r.w.Object; o != nil && o.Status.Admission != nil {
-			if n := r.out.admittedPods(i); n < int64(ps.Count) {
+			if n := r.out.AdmittedPods(i); n < int64(ps.Count) {
 				r.note(fmt.Sprintf("pod set %s was admitted with %d of %d pods and holds quota for those (partial admission)", ps.Name, n, ps.Count))
 			}
 			continue

@@ -12,21 +12,6 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
-// rowOf compiles selectors; ok is false when one does not compile.
-func rowOf(p *lint.Pass, selectors []resourcev1.DeviceSelector) (row []*device.Expression, ok bool) {
-	for _, s := range selectors {
-		if s.CEL == nil {
-			continue
-		}
-		x := p.Inventory().Compile(s.CEL.Expression)
-		if x.CompileError != "" {
-			return nil, false
-		}
-		row = append(row, x)
-	}
-	return row, true
-}
-
 // matching finds the published devices that a request may be given. It returns nil when that can't be told: classes or
 // slices are not in the input, the class does not exist, or a selector does not compile.
 func matching(p *lint.Pass, q lint.DeviceRequest) *device.Match {
@@ -37,8 +22,8 @@ func matching(p *lint.Pass, q lint.DeviceRequest) *device.Match {
 	if !ok {
 		return nil
 	}
-	first, ok1 := rowOf(p, class.Spec.Selectors)
-	second, ok2 := rowOf(p, q.Selectors)
+	first, ok1 := p.Inventory().Row(class.Spec.Selectors)
+	second, ok2 := p.Inventory().Row(q.Selectors)
 	if !ok1 || !ok2 {
 		return nil
 	}

@@ -46,8 +46,8 @@ func checkSpread(p *lint.Pass, q lint.DeviceRequest, s kueueconf.Source) {
 		return
 	}
 	class, _, _ := cluster.Lookup[*resourcev1.DeviceClass](p.Snapshot, cluster.DeviceClass, "", q.Class)
-	first, ok1 := rowOf(p, class.Spec.Selectors)
-	second, ok2 := rowOf(p, q.Selectors)
+	first, ok1 := p.Inventory().Row(class.Spec.Selectors)
+	second, ok2 := p.Inventory().Row(q.Selectors)
 	source := p.Inventory().Compile(s.Selector)
 	if !ok1 || !ok2 || source.CompileError != "" {
 		return

@@ -3,11 +3,11 @@ package rules
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -37,13 +37,13 @@ var countedTwice = &lint.Rule{
 			}
 		}
 		each(func(key string, at published) {
-			if id := attributeNamed(at.device, "uuid"); id != "" && attributeNamed(at.device, "parentUUID") == "" {
+			if id := device.AttributeText(at.device, "uuid"); id != "" && device.AttributeText(at.device, "parentUUID") == "" {
 				wholes[key+id] = at
 			}
 		})
 		told := map[string]bool{}
 		each(func(key string, at published) {
-			parent := attributeNamed(at.device, "parentUUID")
+			parent := device.AttributeText(at.device, "parentUUID")
 			whole, ok := wholes[key+parent]
 			if parent == "" || !ok || told[key+parent] || shareCounters(at.device, whole.device) {
 				return
@@ -55,20 +55,6 @@ var countedTwice = &lint.Rule{
 				Help:    "let the driver publish shared counters that both consume, or either whole GPUs or partitions"})
 		})
 	},
-}
-
-// attributeNamed is the text of an attribute, whatever its domain.
-func attributeNamed(d *resourcev1.Device, name string) string {
-	for qualified, a := range d.Attributes {
-		_, id, found := strings.Cut(string(qualified), "/")
-		if !found {
-			id = string(qualified)
-		}
-		if id == name && a.StringValue != nil {
-			return *a.StringValue
-		}
-	}
-	return ""
 }
 
 func shareCounters(a, b *resourcev1.Device) bool {

@@ -84,7 +84,7 @@ var quotaAboveDevices = &lint.Rule{
 				if !ok {
 					continue
 				}
-				row, compiled := rowOf(p, class.Spec.Selectors)
+				row, compiled := p.Inventory().Row(class.Spec.Selectors)
 				matched, failing := p.Inventory().Match(row).Counts()
 				devices, known = devices+matched, known && compiled && failing == 0
 			}
