@@ -67,7 +67,8 @@ type Counts struct {
 	Unknown int
 }
 
-func (c *Counts) add(o Counts) {
+// Add adds the numbers of other workloads.
+func (c *Counts) Add(o Counts) {
 	c.Reserved += o.Reserved
 	c.Admitted += o.Admitted
 	c.Waiting += o.Waiting
@@ -256,7 +257,7 @@ func (t *treeBuilder) account(n *TreeNode) {
 	}
 	for _, c := range n.Children {
 		t.account(c)
-		n.Counts.add(c.Counts)
+		n.Counts.Add(c.Counts)
 		for name, v := range c.Demand {
 			n.Demand[name] = charge.Add(n.Demand[name], v)
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
@@ -38,12 +37,7 @@ func hintKinds(env Env, o *options, snap *cluster.Snapshot, missing []string) {
 	if snap.Live || o.output != "" && o.output != "wide" {
 		return
 	}
-	var resources []string
-	for _, k := range cluster.Kinds() {
-		if slices.Contains(missing, k.Kind) && k.Live && k.GroupKind != cluster.ConfigMap {
-			resources = append(resources, strings.TrimSuffix(k.Resource+"."+k.Group, "."))
-		}
-	}
+	resources := cluster.ListNames(missing)
 	if len(resources) > 0 {
 		fmt.Fprintf(env.ErrOut, "hint: get what is missing with: kubectl get -A -o yaml %s > missing.yaml, and add it with --from missing.yaml\n", strings.Join(resources, ","))
 	}

@@ -91,7 +91,10 @@ type findingReport struct {
 }
 
 // failModes are the values of --fail-on.
-var failModes = []string{string(lint.Error), string(lint.Warning), string(lint.Info), "none"}
+var failModes = []string{string(lint.Error), string(lint.Warning), string(lint.Info), failNever}
+
+// failNever is the value of --fail-on for which nothing found leads to exit code 1.
+const failNever = "none"
 
 func newLint(env Env) *cobra.Command {
 	f := &lintFlags{}
@@ -131,10 +134,7 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	addRulesFlag(input, &f.packs)
 
 	kueue := pflag.NewFlagSet(kueueGroup, pflag.ContinueOnError)
-	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.19.2 or main; the default is that of the manager's image")
-	kueue.StringVar(&f.kubernetesVersion, "kubernetes-version", "", "version of Kubernetes the manifests are for, for example 1.36")
-	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
-	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds it, in place of the one in the input")
+	f.registerKueue(kueue)
 
 	output := pflag.NewFlagSet(outputGroup, pflag.ContinueOnError)
 	output.StringVarP(&f.output, "output", "o", "text", "output format: "+strings.Join(report.FindingFormats, ", "))
@@ -143,6 +143,14 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 
 	addGroups(cmd, group{inputGroup, input}, group{fixGroup, fixes}, group{kueueGroup, kueue}, group{outputGroup, output}, group{connectionGroup, connection})
 	registerCompletions(cmd)
+}
+
+// registerKueue adds the flags about versions and the configuration of Kueue.
+func (f *lintFlags) registerKueue(kueue *pflag.FlagSet) {
+	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.19.2 or main; the default is that of the manager's image")
+	kueue.StringVar(&f.kubernetesVersion, "kubernetes-version", "", "version of Kubernetes the manifests are for, for example 1.36")
+	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
+	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds it, in place of the one in the input")
 }
 
 func (f *lintFlags) toOptions(env Env, args []string) (*lintOptions, error) {
@@ -258,7 +266,7 @@ func (o *lintOptions) verdict(result *lint.Result) error {
 	if slices.ContainsFunc(result.Findings, func(f lint.Finding) bool { return f.Rule.ID == unreadable && f.At.Line == 0 }) {
 		return errUnreadable
 	}
-	if o.failOn == "none" {
+	if o.failOn == failNever {
 		return nil
 	}
 	if slices.ContainsFunc(result.Findings, func(f lint.Finding) bool { return f.Severity.AtLeast(lint.Severity(o.failOn)) }) {

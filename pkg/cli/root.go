@@ -51,7 +51,7 @@ func NewRoot(env Env) *cobra.Command {
 		return usageError{err, cmd.CommandPath()}
 	})
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
-	root.AddCommand(newCharge(env), newExplain(env), newSimulate(env), newQueues(env), newDevices(env), newLint(env), newRules(env), newCollect(env), newVersion(env), newCompletion(env))
+	root.AddCommand(newCharge(env), newExplain(env), newSimulate(env), newQueues(env), newDevices(env), newAudit(env), newLint(env), newRules(env), newCollect(env), newVersion(env), newCompletion(env))
 	root.SetUsageFunc(usage)
 	return root
 }

@@ -1,6 +1,9 @@
 package cluster
 
 import (
+	"slices"
+	"strings"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -156,4 +159,15 @@ func FindKind(gk schema.GroupKind) (Kind, bool) {
 		}
 	}
 	return Kind{}, false
+}
+
+// ListNames are the resources, as kubectl names them, of kinds that can be listed; in the order of the registry.
+func ListNames(kindNames []string) []string {
+	var out []string
+	for _, k := range kinds {
+		if slices.Contains(kindNames, k.Kind) && k.Live && k.GroupKind != ConfigMap {
+			out = append(out, strings.TrimSuffix(k.Resource+"."+k.Group, "."))
+		}
+	}
+	return out
 }

@@ -52,6 +52,14 @@ func Resolve(snap *cluster.Snapshot, opts Options) (*Config, error) {
 // Again finds the configuration in another snapshot, with the options this one was found with.
 func (c *Config) Again(snap *cluster.Snapshot) (*Config, error) { return Resolve(snap, c.opts) }
 
+// As finds the configuration in a snapshot as another version of Kueue reads it, with the other options this one was found
+// with.
+func (c *Config) As(snap *cluster.Snapshot, version string) (*Config, error) {
+	opts := c.opts
+	opts.Version = version
+	return Resolve(snap, opts)
+}
+
 // resolver fills a Config step by step.
 type resolver struct {
 	*Config

@@ -14,6 +14,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
+	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
 // research is the engine over testdata/research.yaml, less the documents of some kinds.
@@ -30,17 +31,7 @@ func researchEdited(t *testing.T, edit *strings.Replacer, without ...string) (*c
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept []string
-	for _, document := range strings.Split(string(data), "\n---\n") {
-		keep := true
-		for _, kind := range without {
-			keep = keep && !strings.Contains(document, "\nkind: "+kind+"\n")
-		}
-		if keep {
-			kept = append(kept, document)
-		}
-	}
-	snap, err := cluster.FromBytes(context.Background(), "research.yaml", []byte(edit.Replace(strings.Join(kept, "\n---\n"))))
+	snap, err := cluster.FromBytes(context.Background(), "research.yaml", []byte(edit.Replace(string(corpus.WithoutKinds(data, without...)))))
 	if err != nil || len(snap.Problems) > 0 {
 		t.Fatal(err, snap.Problems)
 	}

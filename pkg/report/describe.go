@@ -24,6 +24,11 @@ func shortName(c *charge.Charge) string {
 // fullName is the job in a sentence: `Job team-a/train`.
 func fullName(c *charge.Charge) string { return subject(c).String() + replica(c.Workload) }
 
+// inNamespace is the job in a table: `team-a/train`.
+func inNamespace(c *charge.Charge) string {
+	return c.Workload.Namespace + "/" + jobName(c) + replica(c.Workload)
+}
+
 func replica(w *workload.Workload) string {
 	if w == nil || w.Index < 0 {
 		return ""

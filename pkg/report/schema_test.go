@@ -18,6 +18,7 @@ import (
 
 // schemas are the results with a JSON Schema of their own.
 var schemas = map[string]any{
+	"auditreport.json":          &AuditReport{},
 	"chargelist.json":           &ChargeList{},
 	"explanationlist.json":      &ExplanationList{},
 	"findinglist.json":          &FindingList{},

@@ -6,15 +6,18 @@
 package corpus
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/yaml"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
@@ -214,4 +217,17 @@ func Without(data []byte, cut func(position int, kind, namespace, name string) b
 	list.Items = kept
 	out, err = json.Marshal(list)
 	return out, objects, err
+}
+
+// WithoutKinds cuts all documents of some kinds out of a YAML file.
+func WithoutKinds(data []byte, kinds ...string) []byte {
+	var kept [][]byte
+	for _, document := range bytes.Split(data, []byte("\n---\n")) {
+		var o struct{ Kind string }
+		if err := yaml.Unmarshal(document, &o); err == nil && slices.Contains(kinds, o.Kind) {
+			continue
+		}
+		kept = append(kept, document)
+	}
+	return bytes.Join(kept, []byte("\n---\n"))
 }

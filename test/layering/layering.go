@@ -29,6 +29,7 @@ var Order = []string{
 	"pkg/admission",
 	"pkg/explain",
 	"pkg/lint",
+	"pkg/audit",
 	"pkg/report",
 	"testdata", // the embedded demo cluster: input for the command line, for nothing below it
 	"pkg/cli",
