@@ -29,9 +29,6 @@ type allocation struct {
 	user consumer
 }
 
-// extendedClaim marks the claims that the scheduler makes for extended resources.
-const extendedClaim = "resource.kubernetes.io/extended-resource-name"
-
 // allocate reads what claims hold, and counts it for the workloads they are reserved for.
 func (b *builder) allocate(held *device.Allocations) {
 	if !held.Known {
@@ -61,7 +58,7 @@ func (b *builder) allocation(id device.ID, h device.Holder, claim *resourcev1.Re
 	switch {
 	case mapped:
 		a.resource = resource
-	case claim.Annotations[extendedClaim] != "":
+	case claim.Annotations[resourcev1.ExtendedResourceClaimAnnotation] != "":
 		// A class that is not mapped leaves the extended resource under its own name.
 		if class := cluster.As[*resourcev1.DeviceClass](b.snap.Get(cluster.DeviceClass, "", a.class)); class != nil {
 			a.resource = corev1.ResourceName(ptr.Deref(class.Spec.ExtendedResourceName, ""))

@@ -10,16 +10,26 @@ import (
 )
 
 func (d *Audit) drawUnknown(s *Screen) {
-	if len(d.value.Unknown)+len(d.value.UnknownRules) == 0 {
+	texts := d.unknownTexts()
+	if len(texts) == 0 {
 		return
 	}
 	s.section("NOT KNOWN", "shown as ?")
+	for _, text := range texts {
+		s.paragraphIn(s.paint(faint, "    ? "), 6, normal, text)
+	}
+}
+
+// unknownTexts say what is not known: columns, and rules of lint.
+func (d *Audit) unknownTexts() []string {
+	var out []string
 	for _, u := range d.value.Unknown {
-		s.paragraphIn(s.paint(faint, "    ? "), 6, normal, unknownText(u))
+		out = append(out, unknownText(u))
 	}
 	if n := len(d.report.Findings.Unevaluated); n > 0 {
-		s.paragraphIn(s.paint(faint, "    ? "), 6, normal, countOf(n, "rule")+" of lint not evaluated: "+strings.Join(unevaluated(d.report.Findings.Unevaluated), " · "))
+		out = append(out, countOf(n, "rule")+" of lint not evaluated: "+strings.Join(unevaluated(d.report.Findings.Unevaluated), " · "))
 	}
+	return out
 }
 
 // unknownText says what of a column is not known and what would tell it.
@@ -47,25 +57,35 @@ func unknownText(u UnknownColumn) string {
 	return text
 }
 
-// drawFaults names everything that does not add up: charges, devices that no quota counts, and the rest.
+// drawFaults names everything that does not add up.
 func (d *Audit) drawFaults(s *Screen) {
-	if d.faultCount() == 0 {
+	faults := d.faultTexts()
+	if len(faults) == 0 {
 		return
 	}
 	s.section("WHAT DOES NOT ADD UP", "")
+	for _, f := range faults {
+		s.paragraphIn(s.paint(severityRoles[f.severity], "    "+issueMarks[f.severity]+" "), 6, normal, f.text)
+	}
+}
+
+// faultTexts are the charges that differ, the devices that no quota counts, and the rest.
+func (d *Audit) faultTexts() []faultText {
+	var out []faultText
 	for _, x := range d.value.Differences {
-		s.fault(lint.Warning, fmt.Sprintf("%s holds %s of %s, and would be charged %s now (%s): %s", fullName(x.charge), x.Reserved, x.Resource, x.Recomputed, x.Reason, x.Message))
+		out = append(out, faultText{lint.Warning, x.Reason, fmt.Sprintf("%s holds %s of %s, and would be charged %s now: %s", fullName(x.charge), x.Reserved, x.Resource, x.Recomputed, x.Message)})
 	}
 	for _, x := range d.value.Uncounted {
-		s.fault(lint.Warning, uncountedText(x))
+		out = append(out, faultText{lint.Warning, "Uncounted", uncountedText(x)})
 	}
 	for _, i := range d.value.Issues {
 		text := i.Message
 		if i.Object != nil && i.Object.Name != "" {
 			text = i.Object.String() + ": " + text
 		}
-		s.fault(lint.Severity(i.Severity), text)
+		out = append(out, faultText{lint.Severity(i.Severity), i.Kind, text})
 	}
+	return out
 }
 
 func uncountedText(x UncountedDevices) string {
@@ -78,7 +98,3 @@ func uncountedText(x UncountedDevices) string {
 
 // issueMarks tell severities apart without colour.
 var issueMarks = map[lint.Severity]string{lint.Error: "✗", lint.Warning: "!", lint.Info: "•"}
-
-func (s *Screen) fault(severity lint.Severity, text string) {
-	s.paragraphIn(s.paint(severityRoles[severity], "    "+issueMarks[severity]+" "), 6, normal, text)
-}

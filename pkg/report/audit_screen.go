@@ -45,26 +45,37 @@ func (s *Screen) paragraphIn(label string, labelWidth int, r role, text string) 
 }
 
 func (d *Audit) drawSummary(s *Screen) {
-	parts := []string{"how many workloads there are is not known"}
-	if c := d.report.Counts; d.report.Counted {
-		parts = []string{countOf(c.Reserved, "workload") + " with quota", fmt.Sprintf("%d admitted", c.Admitted), fmt.Sprintf("%d waiting", c.Waiting)}
-		if c.Refused > 0 {
-			parts = append(parts, fmt.Sprintf("%d inadmissible or held back", c.Refused))
-		}
+	s.paragraphIn(s.paint(heading, "AUDIT")+"  ", 7, normal, strings.Join(d.summaryParts(), " · "))
+	if len(d.faultTexts()) > 0 {
+		s.paragraphIn(spaces(7), 7, waiting, "! "+d.verdictText())
+		return
 	}
-	s.paragraphIn(s.paint(heading, "AUDIT")+"  ", 7, normal, strings.Join(parts, " · "))
-	faults := d.faultCount()
-	switch {
-	case faults > 0:
-		s.paragraphIn("       ", 7, waiting, fmt.Sprintf("! %s that do not add up · %s", countOf(faults, "thing"), d.findingCounts()))
-	default:
-		s.paragraphIn("       ", 7, good, "✓ everything known adds up · "+d.findingCounts())
-	}
+	s.paragraphIn(spaces(7), 7, good, "✓ "+d.verdictText())
 }
 
-// faultCount counts what is told under WHAT DOES NOT ADD UP.
-func (d *Audit) faultCount() int {
-	return len(d.value.Differences) + len(d.value.Uncounted) + len(d.value.Issues)
+// summaryParts count the workloads.
+func (d *Audit) summaryParts() []string {
+	c := d.report.Counts
+	if !d.report.Counted {
+		return []string{"how many workloads there are is not known"}
+	}
+	parts := []string{countOf(c.Reserved, "workload") + " with quota", fmt.Sprintf("%d admitted", c.Admitted), fmt.Sprintf("%d waiting", c.Waiting)}
+	if c.Refused > 0 {
+		parts = append(parts, fmt.Sprintf("%d inadmissible or held back", c.Refused))
+	}
+	return parts
+}
+
+// verdictText counts what does not add up, and what lint finds.
+func (d *Audit) verdictText() string {
+	text := "everything known adds up"
+	switch faults := len(d.faultTexts()); {
+	case faults == 1:
+		text = "1 thing does not add up"
+	case faults > 1:
+		text = fmt.Sprintf("%d things do not add up", faults)
+	}
+	return text + " · " + d.findingCounts()
 }
 
 func (d *Audit) findingCounts() string {
@@ -117,7 +128,7 @@ func (d *Audit) drawTotals(s *Screen) {
 	}
 	g := flavored{only: only, at: 1, grid: grid{indent: 4, below: 6, right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true},
 		titles: []string{"RESOURCE", "FLAVOR", "HARDWARE", "QUOTA", "RESERVED", "RECOMPUTED", "ALLOCATED", "PENDING", ""}}}
-	for _, t := range mergePending(d.value.Totals, func(t *AuditTotal) (string, string, *Sums) { return t.Resource, t.Flavor, &t.Sums }) {
+	for _, t := range mergePending(d.value.Totals, totalParts) {
 		r := row{cells: []cell{
 			plainCell(t.Resource), dash(t.Flavor), d.hardwareCell(t), amountCell(t.Nominal), knownCell(t.Reserved), knownCell(t.Recomputed), knownCell(t.Allocated), knownCell(t.Pending),
 		}}
@@ -162,6 +173,10 @@ func (d *Audit) onlyFlavor() string {
 		}
 	}
 	return only
+}
+
+func totalParts(t *AuditTotal) (resource, flavor string, sums *Sums) {
+	return t.Resource, t.Flavor, &t.Sums
 }
 
 func ledgerParts(l *LedgerRow) (resource, flavor string, sums *Sums) {
@@ -266,25 +281,26 @@ func (d *Audit) drawDevices(s *Screen) {
 		if i == 0 || x.Driver+x.Resource != d.value.Devices[i-1].Driver+d.value.Devices[i-1].Resource {
 			g.add(row{cells: append([]cell{{clean(x.Driver + x.Resource), heading}}, make([]cell, 5)...)})
 		}
-		kind := x.Profile
-		if kind == "" {
-			kind = x.Type
-		}
-		r := row{cells: []cell{{text: "  " + clean(cmp.Or(x.Model, "-"))}, dash(kind), {text: fmt.Sprint(x.Published)}, {text: fmt.Sprint(x.Healthy)}, knownCell(x.Allocated), knownCell(x.Free)}}
-		pieces := slices.Clone(x.ChargedTo)
-		if len(pieces) == 0 {
-			pieces = append(pieces, "nothing")
-		}
-		if x.Tainted > 0 {
-			pieces = append(pieces, fmt.Sprintf("%d tainted", x.Tainted))
-		}
-		if x.Incomplete > 0 {
-			pieces = append(pieces, fmt.Sprintf("%d in incomplete pools", x.Incomplete))
-		}
-		r.tail = flow{pieces: pieces, separator: ", "}
+		r := row{cells: []cell{{text: "  " + clean(cmp.Or(x.Model, "-"))}, dash(cmp.Or(x.Profile, x.Type)), {text: fmt.Sprint(x.Published)}, {text: fmt.Sprint(x.Healthy)}, knownCell(x.Allocated), knownCell(x.Free)}}
+		r.tail = flow{pieces: deviceRemarks(x), separator: ", "}
 		g.add(r)
 	}
 	g.draw(s)
+}
+
+// deviceRemarks are the resources that devices are charged to, and what is the matter with some.
+func deviceRemarks(x AuditDevices) []string {
+	out := slices.Clone(x.ChargedTo)
+	if len(out) == 0 {
+		out = append(out, "nothing")
+	}
+	if x.Tainted > 0 {
+		out = append(out, fmt.Sprintf("%d tainted", x.Tainted))
+	}
+	if x.Incomplete > 0 {
+		out = append(out, fmt.Sprintf("%d in incomplete pools", x.Incomplete))
+	}
+	return out
 }
 
 func (d *Audit) drawLedger(s *Screen) {
@@ -375,13 +391,17 @@ func (d *Audit) drawPending(s *Screen) {
 		if at := d.report.Pending[i].Created; !s.Now.IsZero() && !at.IsZero() {
 			created = strings.TrimSpace(ago(at, s.Now))
 		}
-		state := p.Predicted
-		if p.Position > 0 {
-			state += fmt.Sprintf(" #%d", p.Position)
-		}
-		g.add(row{cells: []cell{plainCell(p.ClusterQueue), plainCell(inNamespace(p.charge)), dash(created), plainCell(state)}, tail: words(p.Why)})
+		g.add(row{cells: []cell{plainCell(p.ClusterQueue), plainCell(inNamespace(p.charge)), dash(created), plainCell(nextAttempt(p))}, tail: words(p.Why)})
 	}
 	g.draw(s)
+}
+
+// nextAttempt is what the next attempt leads to, with the place in the queue.
+func nextAttempt(p AuditPending) string {
+	if p.Position == 0 {
+		return p.Predicted
+	}
+	return fmt.Sprintf("%s #%d", p.Predicted, p.Position)
 }
 
 func (d *Audit) drawFindings(s *Screen) {

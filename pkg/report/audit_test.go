@@ -76,6 +76,9 @@ func TestScreensOfAudits(t *testing.T) {
 		"no-queues.txt":    {without: []string{"ClusterQueue", "Cohort"}},
 		"audit.json":       {o: Options{Format: "json"}},
 		"audit.yaml":       {o: Options{Format: "yaml"}},
+		"audit.csv":        {o: Options{Format: "csv"}},
+		"audit.md":         {o: Options{Format: "markdown"}},
+		"audit.html":       {o: Options{Format: "html"}},
 		"name.txt":         {o: Options{Format: "name"}},
 	} {
 		t.Run(name, func(t *testing.T) {
