@@ -190,7 +190,7 @@ func (d *Explanations) holder(s *Screen, h admission.Holder) row {
 		tail = words("no: " + h.WhyNot)
 	}
 	return row{
-		cells: []cell{plainCell(inNamespace(h.Charge)), plainCell(h.ClusterQueue),
+		cells: []cell{plainCell(h.Charge.Workload.Namespace + "/" + jobName(h.Charge)), plainCell(h.ClusterQueue),
 			{text: d.units.quota(h.FlavorResource.Resource, h.Quantity)}, {text: fmt.Sprint(h.Priority)}, {text: since}},
 		tail: tail,
 	}
