@@ -278,7 +278,7 @@ func (e *Engine) held(s *scheduler, it *item, fresh bool) *Decision {
 		return &Decision{State: Pending, Reason: reserved.Reason, Message: reserved.Message, Why: "its job is on hold and asks for nothing"}
 	case conditionTrue(w.Object, kueue.WorkloadWaitingForReplacementPods):
 		return &Decision{State: Pending, Reason: it.reason, Message: it.message, Why: "it waits for replacements of pods that failed"}
-	case requeued != nil && requeued.Status == metav1.ConditionFalse && requeued.Reason != reasonInadmissible:
+	case requeued != nil && requeued.Status == metav1.ConditionFalse && requeued.Reason != reasonInadmissible && !reactivated(w, requeued):
 		return &Decision{State: Pending, Reason: it.reason, Message: it.message,
 			Why: fmt.Sprintf("it is not queued again yet (Requeued is False, %s: %s)", requeued.Reason, requeued.Message)}
 	}
@@ -289,6 +289,11 @@ func (e *Engine) held(s *scheduler, it *item, fresh bool) *Decision {
 		}
 	}
 	return nil
+}
+
+// reactivated tells that a workload was kept out of the queue by its deactivation, which is over: Kueue queues it again.
+func reactivated(w *workload.Workload, requeued *metav1.Condition) bool {
+	return w.Active && requeued.Reason == kueue.WorkloadDeactivated
 }
 
 // annotation of the Workload, or of its job where there is no Workload yet.

@@ -52,7 +52,7 @@ func (e *Engine) knownAbsent(kind, namespace, name string) bool {
 // DeviceClass took them over when it did. A name that some record shows otherwise is left out.
 func chargedByName(snap *cluster.Snapshot) map[corev1.ResourceName]bool {
 	out := map[corev1.ResourceName]bool{}
-	for _, w := range cluster.All[*kueue.Workload](snap, cluster.Workload) {
+	for _, w := range chargedOnce(snap) {
 		for i := range w.Spec.PodSets {
 			ps := &w.Spec.PodSets[i]
 			recorded := recordedCharge(w, ps.Name)
@@ -70,6 +70,21 @@ func chargedByName(snap *cluster.Snapshot) map[corev1.ResourceName]bool {
 					}
 				}
 			}
+		}
+	}
+	return out
+}
+
+// chargedOnce are the Workloads of the snapshot, and those taken away to see what would follow: how Kueue charged these
+// holds for others all the same.
+func chargedOnce(snap *cluster.Snapshot) []*kueue.Workload {
+	var out []*kueue.Workload
+	for _, w := range cluster.All[*kueue.Workload](snap, cluster.Workload) {
+		out = append(out, w)
+	}
+	for _, o := range snap.Removed {
+		if w := cluster.As[*kueue.Workload](o); w != nil {
+			out = append(out, w)
 		}
 	}
 	return out

@@ -107,8 +107,22 @@ func (r *run) namespaceBlocker(cq *kueue.ClusterQueue, record *cluster.Object) {
 	if r.e.cfg.Behavior.NamespaceMsgLower {
 		text = "workload namespace doesn't match ClusterQueue selector"
 	}
-	r.block(text, fmt.Sprintf("ClusterQueue %s does not take workloads of namespace %s (spec.namespaceSelector)", cq.Name, r.w.Namespace),
+	f := blocking(text, fmt.Sprintf("ClusterQueue %s does not take workloads of namespace %s (spec.namespaceSelector)", cq.Name, r.w.Namespace),
 		object(record, "spec.namespaceSelector", metav1.FormatLabelSelector(cq.Spec.NamespaceSelector)))
+	if r.e.mayBeInactive(cq, record) {
+		f.others = append(f.others, "ClusterQueue "+cq.Name+" is inactive")
+	}
+	r.refuse(f)
+}
+
+// mayBeInactive tells that the input lacks what shows whether a queue is active that nothing is known against.
+func (e *Engine) mayBeInactive(cq *kueue.ClusterQueue, record *cluster.Object) bool {
+	if !record.Laid && apimeta.IsStatusConditionTrue(cq.Status.Conditions, kueue.ClusterQueueActive) {
+		return false
+	}
+	checks := cq.Spec.AdmissionChecksStrategy
+	return len(cq.Spec.ResourceGroups) > 0 && !e.snap.Coverage.Has(cluster.ResourceFlavor) ||
+		checks != nil && len(checks.AdmissionChecks) > 0 && !e.snap.Coverage.Has(cluster.AdmissionCheck)
 }
 
 // inactivity is why a ClusterQueue takes no workloads, and the field of it that is to blame.
@@ -226,8 +240,12 @@ func (e *Engine) checkInactive(name string) string {
 func stored(o *cluster.Object) bool { return !o.Laid && o.Meta.UID != "" }
 
 func (r *run) block(text, human string, evidence ...Evidence) {
+	r.refuse(blocking(text, human, evidence...))
+}
+
+func blocking(text, human string, evidence ...Evidence) refusal {
 	evidence = slices.DeleteFunc(evidence, func(e Evidence) bool { return e.Ref.IsZero() })
-	r.refuse(refusal{code: CodeQueueBlocked, text: text, human: human, evidence: evidence, retried: true})
+	return refusal{code: CodeQueueBlocked, text: text, human: human, evidence: evidence, retried: true}
 }
 
 // ownerEvidence points at the queue name the workload carries.

@@ -163,7 +163,7 @@ func (e *Explainer) fewerPods(x *Explanation) []Remedy {
 	if len(sets) > 1 {
 		r.Action += " in pod set " + sets[f.podSet].Name
 	}
-	e.patchCount(&r, x.Charge.Workload, f.pods)
+	patchCount(&r, x.Charge.Workload, f)
 	return []Remedy{r}
 }
 
@@ -191,14 +191,17 @@ func (e *Explainer) fewer(x *Explanation) fewer {
 	return fewer{}
 }
 
-// patchCount adds the command for a Job; other kinds count their pods in several places.
-func (e *Explainer) patchCount(r *Remedy, w *workload.Workload, count int32) {
-	if w.Owner == nil || w.Owner.Ref.GroupKind() != cluster.Job {
-		return
+// patchCount adds the command for a Job. Other kinds count their pods in several places: what changes is shown on their
+// Workload, which is made from the job and not for people to edit.
+func patchCount(r *Remedy, w *workload.Workload, f fewer) {
+	switch {
+	case w.Owner != nil && w.Owner.Ref.GroupKind() == cluster.Job:
+		patch := operations(op{"add", "/spec/parallelism", f.pods})
+		r.Changes = []cluster.Change{{Ref: w.Owner.Ref, Patch: patch}}
+		r.Patch = kubectlPatch(w.Owner.Ref, patch)
+	case w.Record != nil:
+		r.Changes = []cluster.Change{{Ref: w.Record.Ref, Patch: operations(op{"add", fmt.Sprintf("/spec/podSets/%d/count", f.podSet), f.pods})}}
 	}
-	patch := operations(op{"add", "/spec/parallelism", count})
-	r.Changes = []cluster.Change{{Ref: w.Owner.Ref, Patch: patch}}
-	r.Patch = kubectlPatch(w.Owner.Ref, patch)
 }
 
 // most raises that follow from one another, one for each pod set and resource.

@@ -114,6 +114,7 @@ func (e *Explainer) suited(x *Explanation, flavor string, tolerations []corev1.T
 	r := Remedy{Action: "let the pods " + strings.Join(texts, " and "), Effect: "they then fit flavor " + flavor}
 	w := x.Charge.Workload
 	if w.Owner == nil || w.Owner.Ref.GroupKind() != cluster.Job || len(x.Charge.PodSets) != 1 {
+		r.Changes = suitedSets(x, tolerations, labels)
 		return r
 	}
 	spec := x.Charge.PodSets[0].Spec
@@ -128,4 +129,24 @@ func (e *Explainer) suited(x *Explanation, flavor string, tolerations []corev1.T
 	patch := operations(ops...)
 	r.Patch, r.Changes = kubectlPatch(w.Owner.Ref, patch), []cluster.Change{{Ref: w.Owner.Ref, Patch: patch}}
 	return r
+}
+
+// suitedSets makes the change on the Workload, for kinds whose pods are described in several places.
+func suitedSets(x *Explanation, tolerations []corev1.Toleration, labels map[string]string) []cluster.Change {
+	if x.Charge.Workload.Record == nil {
+		return nil
+	}
+	var ops []op
+	for i, ps := range x.Charge.PodSets {
+		at := fmt.Sprintf("/spec/podSets/%d/template/spec", i)
+		if len(tolerations) > 0 {
+			ops = append(ops, op{"add", at + "/tolerations", append(slices.Clone(ps.Spec.Tolerations), tolerations...)})
+		}
+		for _, k := range slices.Sorted(maps.Keys(labels)) {
+			if _, has := ps.Spec.NodeSelector[k]; has {
+				ops = append(ops, op{"replace", at + "/nodeSelector/" + escape(k), labels[k]})
+			}
+		}
+	}
+	return []cluster.Change{{Ref: x.Charge.Workload.Record.Ref, Patch: operations(ops...)}}
 }
