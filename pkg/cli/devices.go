@@ -24,7 +24,7 @@ there are, how many claims hold, how many more can be allocated now, and how man
 Partitions of a GPU share its counters, so that most of those published exclude one another.
 FREE is how many more of that kind can be allocated together if none of another kind are;
 under the devices of a pool stand the counters that are in use. Pools that are incomplete or
-invalid serve nobody, as in the scheduler.
+invalid serve nobody, as in the scheduler. Taints are the driver's and those of DeviceTaintRules.
 
 What is held is what ResourceClaims of all namespaces say. Where these are not in the input or
 may not be read, what is allocated and free is unknown.
@@ -95,7 +95,7 @@ func (d *deviceFilter) take(o *options, args []string) error {
 	}
 	d.labels = o.labels
 	o.everywhere, o.showsAll = true, true
-	o.only = []schema.GroupKind{cluster.ResourceSlice, cluster.ResourceClaim}
+	o.only = []schema.GroupKind{cluster.ResourceSlice, cluster.ResourceClaim, cluster.DeviceTaintRule}
 	if !d.labels.Empty() {
 		o.only = append(o.only, cluster.Node)
 	}

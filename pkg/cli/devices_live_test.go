@@ -39,8 +39,8 @@ func TestDevicesReadsSlicesAndClaimsOnly(t *testing.T) {
 	for name, tc := range map[string]struct {
 		args, lists []string
 	}{
-		"all": {nil, []string{"/apis/resource.k8s.io/v1/resourceclaims", "/apis/resource.k8s.io/v1/resourceslices"}},
-		"by labels of nodes": {[]string{"-l", "gpu=a"}, []string{"/api/v1/nodes", "/apis/resource.k8s.io/v1/resourceclaims",
+		"all": {nil, []string{"/apis/resource.k8s.io/v1/devicetaintrules", "/apis/resource.k8s.io/v1/resourceclaims", "/apis/resource.k8s.io/v1/resourceslices"}},
+		"by labels of nodes": {[]string{"-l", "gpu=a"}, []string{"/api/v1/nodes", "/apis/resource.k8s.io/v1/devicetaintrules", "/apis/resource.k8s.io/v1/resourceclaims",
 			"/apis/resource.k8s.io/v1/resourceslices"}},
 	} {
 		t.Run(name, func(t *testing.T) {

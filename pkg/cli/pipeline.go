@@ -33,7 +33,7 @@ type scene struct {
 // needed tells which kinds a charge and its explanation rest on. Claims in use are many, one or more a
 // pod, and tell nothing of quota.
 func needed(gk schema.GroupKind) bool {
-	return gk != cluster.ResourceClaim && gk != cluster.Topology && gk != cluster.Node
+	return gk != cluster.ResourceClaim && gk != cluster.DeviceTaintRule && gk != cluster.Topology && gk != cluster.Node
 }
 
 // reads tells whether the command looks at a kind.
@@ -41,7 +41,7 @@ func (o *options) reads(gk schema.GroupKind) bool {
 	if o.only != nil {
 		return slices.Contains(o.only, gk)
 	}
-	return needed(gk) || o.nodes && gk == cluster.Node || o.claims && gk == cluster.ResourceClaim
+	return needed(gk) || o.nodes && gk == cluster.Node || o.claims && (gk == cluster.ResourceClaim || gk == cluster.DeviceTaintRule)
 }
 
 var errNoKueue = errors.New("there is no Kueue in this cluster: it serves neither Workloads nor ClusterQueues; " +

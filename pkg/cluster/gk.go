@@ -21,6 +21,7 @@ var (
 	ResourceSlice         = gk("resource.k8s.io", "ResourceSlice")
 	ResourceClaim         = gk("resource.k8s.io", "ResourceClaim")
 	ResourceClaimTemplate = gk("resource.k8s.io", "ResourceClaimTemplate")
+	DeviceTaintRule       = gk("resource.k8s.io", "DeviceTaintRule")
 
 	Workload              = gk("kueue.x-k8s.io", "Workload")
 	ClusterQueue          = gk("kueue.x-k8s.io", "ClusterQueue")

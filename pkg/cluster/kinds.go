@@ -106,6 +106,10 @@ var kinds = []Kind{
 		v("v1beta2", resourceV1[resourcev1beta2.ResourceClaimTemplate, resourcev1.ResourceClaimTemplate]),
 		v("v1beta1", resourceV1[resourcev1beta1.ResourceClaimTemplate, resourcev1.ResourceClaimTemplate])),
 
+	// The fields are the same in both versions. v1alpha3 had selectors that later ones do not have.
+	kindOf(DeviceTaintRule, "devicetaintrules", clusterWide,
+		v("v1", into[resourcev1.DeviceTaintRule]), v("v1beta2", into[resourcev1.DeviceTaintRule])),
+
 	kindOf(Workload, "workloads", namespaced,
 		v("v1beta2", into[kueue.Workload]), v("v1beta1", kueueHub[kueuev1beta1.Workload, kueue.Workload])),
 	kindOf(ClusterQueue, "clusterqueues", clusterWide,

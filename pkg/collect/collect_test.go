@@ -70,3 +70,34 @@ func TestNames(t *testing.T) {
 		t.Errorf("a broken configuration becomes %q", got)
 	}
 }
+
+// What claims hold must be found again among the devices: a pool is called after its node, in slices, claims and taint rules.
+func TestNamesOfWhatClaimsHold(t *testing.T) {
+	n := names{to: map[string]string{}, given: map[string]int{}}
+	n.add("node", map[string]bool{"gpu-host-7": true})
+	n.add("job", map[string]bool{"train": true})
+	for name, c := range map[string]struct{ given, want string }{
+		"slice": {
+			`{"kind":"ResourceSlice","spec":{"driver":"gpu.nvidia.com","nodeName":"gpu-host-7","pool":{"name":"gpu-host-7","generation":1},"devices":[{"name":"gpu-0"}]}}`,
+			`{"kind":"ResourceSlice","spec":{"driver":"gpu.nvidia.com","nodeName":"node-1","pool":{"name":"node-1","generation":1},"devices":[{"name":"gpu-0"}]}}`,
+		},
+		"claim": {
+			`{"kind":"ResourceClaim","status":{"allocation":{"devices":{"results":[{"request":"gpu","driver":"gpu.nvidia.com","pool":"gpu-host-7","device":"gpu-0"}]},
+			  "nodeSelector":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["gpu-host-7"]}]}]}},"reservedFor":[{"resource":"pods","name":"train-x1"}]}}`,
+			`{"kind":"ResourceClaim","status":{"allocation":{"devices":{"results":[{"request":"gpu","driver":"gpu.nvidia.com","pool":"node-1","device":"gpu-0"}]},
+			  "nodeSelector":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["node-1"]}]}]}},"reservedFor":[{"resource":"pods","name":"job-1-x1"}]}}`,
+		},
+		"taint rule": {
+			`{"kind":"DeviceTaintRule","spec":{"deviceSelector":{"pool":"gpu-host-7","device":"gpu-0"},"taint":{"key":"xid","effect":"NoExecute"}}}`,
+			`{"kind":"DeviceTaintRule","spec":{"deviceSelector":{"pool":"node-1","device":"gpu-0"},"taint":{"key":"xid","effect":"NoExecute"}}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := decoded(t, c.given)
+			n.object(got, false)
+			if diff := cmp.Diff(decoded(t, c.want), got); diff != "" {
+				t.Errorf("renamed (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -216,13 +216,13 @@ func (n names) config(old string) string {
 }
 
 // nameFields hold the name of an object, besides the fields whose names end in Name.
-var nameFields = []string{"namespace", "clusterQueue", "cohort", "parent", "queue"}
+var nameFields = []string{"namespace", "clusterQueue", "cohort", "parent", "queue", "pool"}
 
 // otherNames end in Name and hold the name of something else.
 var otherNames = []string{"deviceClassName", "runtimeClassName", "schedulerName", "containerName", "resourceName", "extendedResourceName"}
 
 // nameHolders are the fields whose name field is the name of an object, besides those that end in Ref.
-var nameHolders = []string{"metadata", "ownerReferences", "pool"}
+var nameHolders = []string{"metadata", "ownerReferences", "pool", "reservedFor"}
 
 func holdsName(parent, key string) bool {
 	switch {

@@ -16,6 +16,8 @@ type Inventory struct {
 	Slices []*Slice
 	// Pools by driver, each sorted by name.
 	Pools map[string][]*Pool
+	// TaintRules of the cluster, by name. Kueue knows nothing of taints.
+	TaintRules []*resourcev1.DeviceTaintRule
 
 	expressions map[string]*Expression
 	counters    map[string]bool
@@ -51,13 +53,17 @@ func (p *Pool) Complete() bool { return int64(len(p.Slices)) == p.Expected }
 
 // NewInventory reads the ResourceSlices of a snapshot.
 func NewInventory(snap *cluster.Snapshot) *Inventory {
-	return newInventory(func(yield func(*Slice) bool) {
+	inv := newInventory(func(yield func(*Slice) bool) {
 		for o, rs := range cluster.All[*resourcev1.ResourceSlice](snap, cluster.ResourceSlice) {
 			if !yield(&Slice{Record: o, Object: rs}) {
 				return
 			}
 		}
 	})
+	for _, rule := range cluster.All[*resourcev1.DeviceTaintRule](snap, cluster.DeviceTaintRule) {
+		inv.TaintRules = append(inv.TaintRules, rule)
+	}
+	return inv
 }
 
 func newInventory(published iter.Seq[*Slice]) *Inventory {

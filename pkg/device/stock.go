@@ -78,7 +78,7 @@ type Unit struct {
 	Index   int
 	State   State
 	Holders []Holder
-	// Taints that keep claims away that do not tolerate them.
+	// Taints that keep claims away that do not tolerate them: the driver's and those of DeviceTaintRules.
 	Taints []resourcev1.DeviceTaint
 	// Short are the counters of which too little is left, whatever the state.
 	Short []Shortage
@@ -114,11 +114,12 @@ type Stock struct {
 	Gone []Held
 
 	units map[ID]*Unit
+	rules []*resourcev1.DeviceTaintRule
 }
 
 // NewStock puts inventory and allocations together.
 func NewStock(inv *Inventory, held *Allocations) *Stock {
-	s := &Stock{Known: held.Known, units: make(map[ID]*Unit, inv.Devices())}
+	s := &Stock{Known: held.Known, units: make(map[ID]*Unit, inv.Devices()), rules: inv.TaintRules}
 	for _, pools := range inv.Pools {
 		for _, p := range pools {
 			s.Pools = append(s.Pools, s.pool(p, held))
@@ -161,6 +162,21 @@ func (s *Stock) Counts() []Count {
 	return out
 }
 
+// RuleTaints are the taints that DeviceTaintRules put on a device, in the order of their names. A rule without selector
+// selects nothing, one with an empty selector every device.
+func (s *Stock) RuleTaints(id ID) []resourcev1.DeviceTaint {
+	var out []resourcev1.DeviceTaint
+	for _, rule := range s.rules {
+		selector := rule.Spec.DeviceSelector
+		if selector != nil && isOrAny(selector.Driver, id.Driver) && isOrAny(selector.Pool, id.Pool) && isOrAny(selector.Device, id.Device) {
+			out = append(out, rule.Spec.Taint)
+		}
+	}
+	return out
+}
+
+func isOrAny(want *string, is string) bool { return want == nil || *want == is }
+
 // pool reads the devices of one pool.
 func (s *Stock) pool(p *Pool, held *Allocations) *PoolStock {
 	out := &PoolStock{Pool: p}
@@ -169,7 +185,7 @@ func (s *Stock) pool(p *Pool, held *Allocations) *PoolStock {
 	groups := map[string]*Group{}
 	for _, slice := range p.Slices {
 		for i := range slice.Object.Spec.Devices {
-			u := newUnit(slice, i, held)
+			u := s.newUnit(slice, i, held)
 			if s.units[u.ID] != nil && problem == "" {
 				problem = fmt.Sprintf("device %s is published twice", u.Device.Name)
 			}
@@ -206,11 +222,11 @@ func (s *Stock) pool(p *Pool, held *Allocations) *PoolStock {
 	return out
 }
 
-func newUnit(s *Slice, i int, held *Allocations) *Unit {
-	spec := &s.Object.Spec
-	u := &Unit{ID: ID{spec.Driver, spec.Pool.Name, spec.Devices[i].Name}, Slice: s, Index: i, Device: &spec.Devices[i]}
+func (s *Stock) newUnit(slice *Slice, i int, held *Allocations) *Unit {
+	spec := &slice.Object.Spec
+	u := &Unit{ID: ID{spec.Driver, spec.Pool.Name, spec.Devices[i].Name}, Slice: slice, Index: i, Device: &spec.Devices[i]}
 	u.Holders = held.Holders(u.ID)
-	for _, t := range u.Device.Taints {
+	for _, t := range slices.Concat(u.Device.Taints, s.RuleTaints(u.ID)) {
 		if t.Effect == resourcev1.DeviceTaintEffectNoSchedule || t.Effect == resourcev1.DeviceTaintEffectNoExecute {
 			u.Taints = append(u.Taints, t)
 		}

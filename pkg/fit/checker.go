@@ -62,7 +62,7 @@ func New(snap *cluster.Snapshot, inv *device.Inventory, o Options) *Checker {
 		c.extended.OnAdd(class, true)
 	}
 	for _, p := range c.stock.Pools {
-		c.slices[p] = allocatorSlices(p.Pool)
+		c.slices[p] = c.allocatorSlices(p.Pool)
 		if node, ok := onlyNode(p); ok {
 			c.local[node] = append(c.local[node], p)
 		} else {
@@ -131,8 +131,9 @@ func (c *Checker) slicesOf(node *corev1.Node) []*resourcev1.ResourceSlice {
 }
 
 // allocatorSlices are the slices of a pool in the layout the allocator knows: since Kubernetes 1.35 counters and devices
-// are in slices of their own, and it passes over the devices of a slice that has both.
-func allocatorSlices(p *device.Pool) []*resourcev1.ResourceSlice {
+// are in slices of their own, and it passes over the devices of a slice that has both. It knows no DeviceTaintRules: the
+// scheduler adds their taints to the devices before.
+func (c *Checker) allocatorSlices(p *device.Pool) []*resourcev1.ResourceSlice {
 	extra := int64(0)
 	for _, s := range p.Slices {
 		if len(s.Object.Spec.SharedCounters) > 0 && len(s.Object.Spec.Devices) > 0 {
@@ -141,11 +142,12 @@ func allocatorSlices(p *device.Pool) []*resourcev1.ResourceSlice {
 	}
 	out := make([]*resourcev1.ResourceSlice, 0, len(p.Slices)+int(extra))
 	for _, s := range p.Slices {
+		tainted := c.tainted(s)
 		if extra == 0 {
-			out = append(out, s.Object)
+			out = append(out, tainted)
 			continue
 		}
-		devices := *s.Object
+		devices := *tainted
 		devices.Spec.Pool.ResourceSliceCount += extra
 		if len(devices.Spec.SharedCounters) > 0 && len(devices.Spec.Devices) > 0 {
 			counters := devices
@@ -154,6 +156,25 @@ func allocatorSlices(p *device.Pool) []*resourcev1.ResourceSlice {
 			out = append(out, &counters)
 		}
 		out = append(out, &devices)
+	}
+	return out
+}
+
+// tainted is a slice with the taints of DeviceTaintRules.
+func (c *Checker) tainted(s *device.Slice) *resourcev1.ResourceSlice {
+	out := s.Object
+	for i := range s.Object.Spec.Devices {
+		d := &s.Object.Spec.Devices[i]
+		more := c.stock.RuleTaints(device.ID{Driver: out.Spec.Driver, Pool: out.Spec.Pool.Name, Device: d.Name})
+		if len(more) == 0 {
+			continue
+		}
+		if out == s.Object {
+			changed := *out
+			changed.Spec.Devices = slices.Clone(out.Spec.Devices)
+			out = &changed
+		}
+		out.Spec.Devices[i].Taints = slices.Concat(d.Taints, more)
 	}
 	return out
 }

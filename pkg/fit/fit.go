@@ -161,7 +161,7 @@ var features = structured.Features{
 // Assumptions hold for every result.
 var Assumptions = []string{
 	"devices are allocated as by Kubernetes 1.37 with its features at their defaults",
-	"of the nodes only selectors, affinity and taints are looked at, not cpu, memory or other limits; DeviceTaintRules are not read",
+	"of the nodes only selectors, affinity and taints are looked at, not cpu, memory or other limits",
 }
 
 // limited returns a context that ends after the time limit.

@@ -329,6 +329,12 @@ DoesNotFit
 main: 0 of 1
   n1 Tainted: 1 of 1 devices match; 0 can be had, 1 is needed: 1 tainted xid=79:NoSchedule
   n2 NoDevices: no devices are published for the node`},
+		"a rule taints them": {documents: with(pool("n1", gpu("a-0", "big", 0, ""), gpu("a-1", "big", 0, "")),
+			"apiVersion: resource.k8s.io/v1\nkind: DeviceTaintRule\nmetadata: {name: all}\nspec: {deviceSelector: {}, taint: {key: maintenance, effect: NoSchedule}}\n"), work: work(pods("main", 1, "gpu=one")), want: `
+DoesNotFit
+main: 0 of 1
+  n1 Tainted: 2 of 2 devices match; 0 can be had, 1 is needed: 2 tainted maintenance:NoSchedule
+  n2 NoDevices: no devices are published for the node`},
 		"too little capacity": {documents: with(pool("n1", gpu("a-0", "big", 0, ", capacity: {memory: {value: 20Gi}}"), gpu("a-1", "big", 0, ""))), work: work(pods("main", 1, "gpu=memory")), want: `
 DoesNotFit
 main: 0 of 1
