@@ -19,6 +19,9 @@ const (
 	ExitIncomplete = 3
 )
 
+// Interrupted is what a command says that was interrupted.
+const Interrupted = "error: interrupted"
+
 // usageError is a mistake in the command line; it is printed with a pointer to the help.
 type usageError struct {
 	error

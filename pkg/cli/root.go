@@ -70,6 +70,8 @@ func Run(ctx context.Context, env Env, args []string) int {
 		fmt.Fprintf(env.ErrOut, "error: %v\nSee '%s --help' for usage.\n", err, wrong.command)
 	case strings.HasPrefix(err.Error(), "unknown command"):
 		fmt.Fprintf(env.ErrOut, "error: %v\nSee '%s --help' for usage.\n", strings.TrimSpace(err.Error()), cmd.CommandPath())
+	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
+		fmt.Fprintln(env.ErrOut, Interrupted)
 	default:
 		fmt.Fprintf(env.ErrOut, "error: %v\n", err)
 	}

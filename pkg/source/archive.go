@@ -86,6 +86,7 @@ func (u *unpacker) read(p packed) {
 }
 
 func (u *unpacker) decompress(p packed, c *compression) {
+	u.allowed.out += streamCost
 	src, done, err := c.open(p.src)
 	if err != nil {
 		u.broken(p.name, fmt.Errorf("%s: %w", c.name, err))
@@ -243,7 +244,7 @@ func (u *unpacker) member(p packed, m entry) bool {
 		u.out.brokeOff(full + ": " + plain(err))
 		return true
 	}
-	u.read(packed{name: full, src: unpackedReader{src, &u.allowed}, size: m.size, within: p.within + 1})
+	u.read(packed{name: full, src: unpackedReader{src, &u.allowed}, size: max(m.size, 1), within: p.within + 1})
 	if u.allowed.spent != nil && !u.cut {
 		u.broken(p.name, u.allowed.spent)
 	}

@@ -123,6 +123,7 @@ func (in *input) read(src io.Reader) {
 		size = windowSize
 	}
 	w := newWindowOf(&cancelled{in.out, src}, 1, size)
+	defer w.release()
 	w.have(4)
 	for _, f := range foreign {
 		if bytes.HasPrefix(w.buf, []byte(f.start)) {

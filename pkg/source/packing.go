@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"compress/bzip2"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -21,8 +22,10 @@ const (
 	maxArchives = 2
 	// maxPackedProblems bounds the problems told about one archive.
 	maxPackedProblems = 1000
-	// maxZstdWindow is how far back zstd may refer. It is held in memory. `zstd --long=27` needs this much.
-	maxZstdWindow = 128 << 20
+	// maxWindow is how far back zstd and xz may refer. It is held in memory. `zstd --long=27` needs this much, `xz -9` half of it.
+	maxWindow = 128 << 20
+	// streamCost is what a compressed stream counts for besides the bytes that come out of it: each takes memory of its own.
+	streamCost = 1 << 20
 )
 
 // limits bound what comes out of one input.
@@ -52,17 +55,44 @@ var compressions = []compression{
 		return z, func() {}, err
 	}},
 	{"xz", "\xfd7zXZ\x00", func(r io.Reader) (io.Reader, func(), error) {
+		head, r := peek(r)
+		if window := xzWindow(head); window > maxWindow {
+			return nil, nil, fmt.Errorf("it needs %d MiB of memory, more than %d: compress it with xz -9 or less", window>>20, maxWindow>>20)
+		}
 		z, err := xz.NewReader(r)
 		return z, func() {}, err
 	}},
 	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, func(), error) {
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, nil, err
 		}
 		return z, z.Close, nil
 	}},
 	{"bzip2", "BZh", func(r io.Reader) (io.Reader, func(), error) { return bzip2.NewReader(r), func() {}, nil }},
+}
+
+// xzWindow is how far back the first block of an xz stream refers, 0 where its header does not say so in the usual way: one
+// filter, LZMA2, behind the sizes that the flags announce.
+func xzWindow(head []byte) int64 {
+	const streamHeader, lzma2 = 12, 0x21
+	if len(head) < streamHeader+2 {
+		return 0
+	}
+	flags, rest := head[streamHeader+1], head[streamHeader+2:]
+	for _, size := range []byte{0x40, 0x80} {
+		if flags&size != 0 {
+			_, n := binary.Uvarint(rest)
+			rest = rest[max(n, 0):]
+		}
+	}
+	if len(rest) < 3 || rest[0] != lzma2 || rest[1] != 1 || rest[2] > 40 {
+		return 0
+	}
+	if rest[2] == 40 {
+		return 4 << 30
+	}
+	return int64(2|rest[2]&1) << (rest[2]/2 + 11)
 }
 
 func compressionOf(head []byte) *compression {

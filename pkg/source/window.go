@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"sync"
 )
 
 const (
@@ -39,8 +40,26 @@ func newWindow(src io.Reader, firstLine int) *window { return newWindowOf(src, f
 
 // newWindowOf makes a window for an input of about size bytes: an archive has many small files.
 func newWindowOf(src io.Reader, firstLine int, size int64) *window {
-	capacity := max(smallWindow, min(windowSize, size+1))
-	return &window{src: src, buf: make([]byte, 0, capacity), keep: -1, lineNo: firstLine}
+	var buf []byte
+	if size+1 < windowSize {
+		buf = make([]byte, 0, max(smallWindow, size+1))
+	} else if free, ok := freeWindows.Get().(*[]byte); ok {
+		buf = (*free)[:0]
+	} else {
+		buf = make([]byte, 0, windowSize)
+	}
+	return &window{src: src, buf: buf, keep: -1, lineNo: firstLine}
+}
+
+// freeWindows are buffers that were used before: clearing new ones takes long for an archive of many small files.
+var freeWindows sync.Pool
+
+// release gives the buffer back when nothing of it is used any more.
+func (w *window) release() {
+	if buf := w.buf[:0]; cap(buf) == windowSize {
+		freeWindows.Put(&buf)
+	}
+	w.buf = nil
 }
 
 // windowOn views text, which stands at an absolute offset and line of its input.

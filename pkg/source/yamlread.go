@@ -27,8 +27,11 @@ func (in *input) readYAML(w *window) {
 		in.backing, y.base = heldBytes(text), 0
 	}
 	var docs []chunk
-	for doc := (chunk{end: 0, line: line}); y.nextDocument(&doc); {
-		docs = append(docs, doc)
+	for doc := (chunk{end: 0, line: line}); y.nextDocument(&doc) && !in.out.full(); {
+		if docs = append(docs, doc); doc.end-docs[0].start >= batchesSize || len(docs) == maxDocuments {
+			y.documents(docs)
+			docs = docs[:0]
+		}
 	}
 	y.documents(docs)
 }

@@ -10,6 +10,9 @@ import (
 // batchSize is the text that is converted at once by one of several goroutines. Less is converted by the reader itself.
 const batchSize = 128 << 10
 
+// batchesSize and maxDocuments are how much of a stream of documents is split before it is read.
+const batchesSize, maxDocuments = 8 << 20, 1 << 16
+
 // batches groups parts of a text that follow each other, up to a size.
 func batches(parts []chunk, most int) (out [][]chunk) {
 	from, size := 0, 0
