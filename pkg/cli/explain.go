@@ -157,7 +157,7 @@ func addFit(ctx context.Context, s *scene, items []*explain.Explanation, limit t
 	checker := fit.New(s.snap, device.NewInventory(s.snap), fit.Options{Limit: limit})
 	for _, x := range items {
 		if w := x.Charge.Workload; w != nil && (w.State == workload.Managed || w.State == workload.Unmanaged) {
-			x.Fit = checker.Check(ctx, w, x.Flavors())
+			x.Fit = checker.Check(ctx, w, x.Assigned())
 		}
 	}
 }

@@ -4,38 +4,40 @@ import (
 	"slices"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/fit"
 )
 
-// Flavors are the flavors of each pod set, whose labels decide which nodes its pods may use: those it has, else those it
-// would get, else the only ones it could wait for. Pod sets for which that is not certain are left out.
-func (x *Explanation) Flavors() map[string][]string {
-	out := map[string][]string{}
-	take := func(podSet, flavor string) {
-		if !slices.Contains(out[podSet], flavor) {
-			out[podSet] = append(out[podSet], flavor)
+// Assigned are the flavors of each pod set, whose labels decide which nodes its pods may use, and how many of its pods are
+// admitted: what it has, else what it would get, else the only flavors it could wait for. Pod sets for which that is not
+// certain are left out.
+func (x *Explanation) Assigned() map[string]fit.Assignment {
+	out := map[string]fit.Assignment{}
+	take := func(podSet, flavor string, count *int32) {
+		a := out[podSet]
+		if a.Count = count; !slices.Contains(a.Flavors, flavor) {
+			a.Flavors = append(a.Flavors, flavor)
+			slices.Sort(a.Flavors)
 		}
+		out[podSet] = a
 	}
 	w := x.Charge.Workload
 	switch {
 	case w != nil && w.Object != nil && w.Object.Status.Admission != nil:
 		for _, ps := range w.Object.Status.Admission.PodSetAssignments {
 			for _, flavor := range ps.Flavors {
-				take(string(ps.Name), string(flavor))
+				take(string(ps.Name), string(flavor), ps.Count)
 			}
 		}
 	case x.Predicted != nil && len(x.Predicted.PodSets) > 0:
 		for _, ps := range x.Predicted.PodSets {
 			for _, flavor := range ps.Flavors {
-				take(ps.Name, flavor)
+				take(ps.Name, flavor, &ps.Count)
 			}
 		}
 	case x.Predicted != nil:
 		for _, at := range waitedFor(x.Predicted.Attempts) {
-			take(at.PodSet, at.Flavor)
+			take(at.PodSet, at.Flavor, nil)
 		}
-	}
-	for _, flavors := range out {
-		slices.Sort(flavors)
 	}
 	return out
 }

@@ -118,8 +118,18 @@ func (c *Checker) extendedClaim(out *asks, namespace string, spec *corev1.PodSpe
 	}
 }
 
-// checkClasses looks for the device classes of a claim.
+// checkClasses looks for the device classes of a claim, and refuses requests that no API server lets pass.
 func (c *Checker) checkClasses(out *asks, a *ask) {
+	for _, r := range a.claim.Spec.Devices.Requests {
+		if r.Exactly == nil && len(r.FirstAvailable) == 0 {
+			out.refuse(a.name, fmt.Sprintf("request %s of claim %s has neither exactly nor firstAvailable", r.Name, a.name))
+		}
+	}
+	for r := range requestsOf(a.claim) {
+		if r.count < 0 {
+			out.refuse(a.name, fmt.Sprintf("request %s of claim %s asks for %d devices", r.name, a.name, r.count))
+		}
+	}
 	for r := range requestsOf(a.claim) {
 		if c.snap.Get(cluster.DeviceClass, "", r.class) != nil {
 			continue

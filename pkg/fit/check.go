@@ -2,6 +2,7 @@ package fit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -28,9 +29,16 @@ func (ps *podSet) asksNothing() bool {
 	return ps.count == 0 || len(ps.asks.list) == 0 && ps.asks.refused == nil && len(ps.asks.missing) == 0
 }
 
-// Check tells whether the pods of a workload can get their devices now. flavors are the names of the flavors that each pod
-// set has or gets, by name of the pod set.
-func (c *Checker) Check(ctx context.Context, w *workload.Workload, flavors map[string][]string) *Result {
+// Assignment is what Kueue gives a pod set, or would.
+type Assignment struct {
+	// Flavors by name: their labels and tolerations are added to those of the pods. None leaves the nodes open.
+	Flavors []string
+	// Count of pods admitted; nil stands for all.
+	Count *int32
+}
+
+// Check tells whether the pods of a workload can get their devices now. The assignments are by name of the pod set.
+func (c *Checker) Check(ctx context.Context, w *workload.Workload, assigned map[string]Assignment) *Result {
 	ctx, cancel := c.limited(ctx)
 	defer cancel()
 	if w.Object != nil && meta.IsStatusConditionTrue(w.Object.Status.Conditions, kueue.WorkloadFinished) {
@@ -39,8 +47,12 @@ func (c *Checker) Check(ctx context.Context, w *workload.Workload, flavors map[s
 	k := &check{Checker: c, w: w}
 	for i := range w.PodSets {
 		ps := &w.PodSets[i]
+		count, of := ps.Count, assigned[ps.Name]
+		if of.Count != nil {
+			count = *of.Count
+		}
 		k.sets = append(k.sets, &podSet{
-			PodSet: ps, asks: c.asksOf(w, ps), placing: c.placingOf(ps, flavors[ps.Name]), count: max(0, int(ps.Count-ps.Reclaimable)),
+			PodSet: ps, asks: c.asksOf(w, ps), placing: c.placingOf(ps, of.Flavors), count: max(0, int(count-ps.Reclaimable)),
 		})
 	}
 	if !slices.ContainsFunc(k.sets, func(ps *podSet) bool { return !ps.asksNothing() }) {
@@ -63,8 +75,9 @@ type check struct {
 	// first is the attempt that is shown; fits tells that some attempt found devices for all, certain that none can where not.
 	first         *attempt
 	fits, certain bool
-	timeout       bool
 	plugin        bool
+	// err is why an attempt ended before its time.
+	err error
 }
 
 // attempt is one try to place the pods of some pod sets in an order.
@@ -94,7 +107,7 @@ func (k *check) try(ctx context.Context) {
 		return
 	}
 	k.first = k.place(ctx, k.sets)
-	if k.fits = k.first.all; k.fits || k.timeout {
+	if k.fits = k.first.all; k.fits || k.err != nil {
 		return
 	}
 	var asking []*podSet
@@ -109,7 +122,7 @@ func (k *check) try(ctx context.Context) {
 	}
 	for _, ps := range asking {
 		alone := k.place(ctx, []*podSet{ps})
-		if k.timeout {
+		if k.err != nil {
 			return
 		}
 		if !alone.all && (!k.usesShared(asking) || !alone.any()) {
@@ -174,7 +187,7 @@ func (k *check) place(ctx context.Context, sets []*podSet) *attempt {
 	for _, ps := range sets {
 		out, err := w.place(ctx, ps)
 		if err != nil {
-			k.timeout = true
+			k.err = err
 		}
 		a.all = a.all && out.Holding+out.Placed >= out.Count && err == nil
 		a.out = append(a.out, out)
@@ -194,8 +207,10 @@ func (k *check) conclude() *Result {
 	case k.why != "":
 	case len(k.missing) > 0:
 		r.Why = "what the pods claim is not known"
-	case k.timeout:
+	case errors.Is(k.err, context.DeadlineExceeded):
 		r.Why = fmt.Sprintf("the time limit of %s is over", k.limit)
+	case k.err != nil:
+		r.Why = k.err.Error()
 	case k.fits:
 		r.Verdict = Fits
 		if !k.stock.Known {

@@ -87,7 +87,7 @@ const (
 	DevicePlugin Code = "DevicePlugin"
 	// ClaimElsewhere: a claim of the pod is allocated where the node can't use it.
 	ClaimElsewhere Code = "ClaimElsewhere"
-	// ObjectMissing: a claim, template or class that the pod needs does not exist.
+	// ObjectMissing: a claim, template or class that the pod needs does not exist, or asks for what no API server lets pass.
 	ObjectMissing Code = "ObjectMissing"
 	// NoDevices: none are published for the node.
 	NoDevices Code = "NoDevices"

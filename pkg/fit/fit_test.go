@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
@@ -171,14 +172,14 @@ func held(name, pool, extra string, devices ...string) string {
 type fitCase struct {
 	documents []string
 	work      *workload.Workload
-	flavors   map[string][]string
+	assigned  map[string]Assignment
 	want      string
 }
 
 func (tc fitCase) run(t *testing.T, o Options) *Result {
 	t.Helper()
 	snap := read(t, tc.documents...)
-	return New(snap, device.NewInventory(snap), o).Check(context.Background(), tc.work, tc.flavors)
+	return New(snap, device.NewInventory(snap), o).Check(context.Background(), tc.work, tc.assigned)
 }
 
 func runCases(t *testing.T, tests map[string]fitCase) {
@@ -253,6 +254,10 @@ Fits
 main: 2 of 2
   n1 a-0
   n1 a-0`},
+		"fewer pods are admitted": {documents: with(b), work: work(pods("main", 3, "gpu=one")), assigned: map[string]Assignment{"main": {Count: ptr.To[int32](1)}}, want: `
+Fits
+main: 1 of 1
+  n2 b-0`},
 		"no pod asks for devices": {documents: with(a), work: work(pods("main", 2)), want: `NotNeeded: no pod claims devices`},
 		"a pod set without devices beside one that has them": {documents: with(a), work: work(pods("launcher", 1), pods("worker", 1, "gpu=one")), want: `
 Fits
@@ -365,7 +370,7 @@ main: 0 of 1
   n1 NodeSelector: the node lacks labels of the pod's node selector: gpu=b
   n2 NoDevices: no devices are published for the node`},
 		"the labels of its flavor": {documents: with(small, "apiVersion: kueue.x-k8s.io/v1beta2\nkind: ResourceFlavor\nmetadata: {name: fb}\nspec: {nodeLabels: {gpu: b}}\n"),
-			work: work(pods("main", 1, "gpu=one")), flavors: map[string][]string{"main": {"fb"}}, want: `
+			work: work(pods("main", 1, "gpu=one")), assigned: map[string]Assignment{"main": {Flavors: []string{"fb"}}}, want: `
 DoesNotFit
 main: 0 of 1
   n1 NodeSelector: the node is not of flavor fb, whose nodes have the labels gpu=b
@@ -381,6 +386,14 @@ DoesNotFit
 main: 0 of 1
   n1,n2 NoDevices: no devices are published for the node
   n9 NodeMissing: devices are published for it, but there is no such node`},
+		"a number of devices below zero": {documents: with(small, template("minus", "{name: r, exactly: {deviceClassName: gpu, count: -1}}", "")), work: work(pods("main", 1, "gpu=minus")), want: `
+DoesNotFit
+main: 0 of 1
+   ObjectMissing: request r of claim gpu asks for -1 devices`},
+		"a request of no kind": {documents: with(small, template("odd", "{name: r}", "")), work: work(pods("main", 1, "gpu=odd")), want: `
+DoesNotFit
+main: 0 of 1
+   ObjectMissing: request r of claim gpu has neither exactly nor firstAvailable`},
 		"a class that does not exist": {documents: with(small), work: work(pods("main", 1, "gpu=nowhere")), want: `
 DoesNotFit
 main: 0 of 1

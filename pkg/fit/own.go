@@ -7,17 +7,22 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
-// own finds the pods of a workload that has quota: some may run already and hold their devices. It is false when they can't
-// be found.
+// own finds the pods of a workload that has quota or needs none: some may run already and hold their devices. It is false
+// when they can't be found.
 func (k *check) own() bool {
+	why := "the workload has quota, so that its pods may hold devices already"
 	if k.w.Object == nil || k.w.Object.Status.Admission == nil {
-		return true
+		if k.w.State != workload.Unmanaged || k.w.Owner == nil || k.w.Owner.Laid {
+			return true
+		}
+		why = "Kueue does not hold the job back, so that its pods may hold devices already"
 	}
 	if !k.snap.Coverage.HasIn(cluster.Pod, k.w.Namespace) {
 		k.lacks(cluster.Pod.Kind)
-		k.why = "the workload has quota, so that its pods may hold devices already"
+		k.why = why
 		return false
 	}
 	for o, pod := range cluster.All[*corev1.Pod](k.snap, cluster.Pod) {

@@ -3,6 +3,7 @@ package fit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -169,8 +170,14 @@ func (w *world) pod(ctx context.Context, ps *podSet, node *corev1.Node) (*Placem
 }
 
 // allocate asks the scheduler's allocator. No results and no reason: the claims can't be satisfied. The error is that of
-// the context.
-func (w *world) allocate(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim) ([]resourcev1.AllocationResult, *Reason, error) {
+// the context, or that the allocator can't go on.
+func (w *world) allocate(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim) (out []resourcev1.AllocationResult, refused *Reason, failed error) {
+	defer func() {
+		// The allocator trusts that an API server has validated everything; files may hold anything.
+		if p := recover(); p != nil {
+			out, refused, failed = nil, nil, fmt.Errorf("the scheduler's allocator can't handle the objects, which no API server would take: %v", p)
+		}
+	}()
 	allocator, err := structured.NewAllocator(ctx, features, w.state, w.classes, w.slicesOf(node), w.cel)
 	if err == nil {
 		var results []resourcev1.AllocationResult
