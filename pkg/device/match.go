@@ -15,6 +15,7 @@ type Match struct {
 	inv     *Inventory
 	order   []*group
 	results map[*shape]matched
+	sizes   map[sizesOf]knownSizes
 }
 
 type matched struct {

@@ -25,6 +25,27 @@ func (s Sizes) Selector(value string) string {
 // Sizes looks for the attribute, a string with as few values as possible, that tells apart how much matching devices of
 // a driver take of a counter. It returns false when there is none, or all devices are of one size.
 func (m *Match) Sizes(driver, counter string) (Sizes, bool) {
+	key := sizesOf{driver, counter}
+	known, ok := m.sizes[key]
+	if !ok {
+		if m.sizes == nil {
+			m.sizes = map[sizesOf]knownSizes{}
+		}
+		known.Sizes, known.found = m.findSizes(driver, counter)
+		m.sizes[key] = known
+	}
+	return known.Sizes, known.found
+}
+
+// sizesOf is what sizes are asked for, and knownSizes the answer: it takes a look at every device.
+type sizesOf struct{ driver, counter string }
+
+type knownSizes struct {
+	Sizes
+	found bool
+}
+
+func (m *Match) findSizes(driver, counter string) (Sizes, bool) {
 	values := map[resourcev1.QualifiedName]map[string]resource.Quantity{}
 	mixed := map[resourcev1.QualifiedName]bool{}
 	devices := 0

@@ -12,14 +12,7 @@ import (
 
 // AtDocument is a field of a document as it stands in a file, whatever version it is written in.
 func AtDocument(d *source.Document, path string) Place {
-	var head struct {
-		Metadata struct{ Name, GenerateName, Namespace string }
-	}
-	_ = json.Unmarshal(d.JSON, &head) // a document that is no object has no name
-	ref := cluster.Ref{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: head.Metadata.Namespace, Name: head.Metadata.Name}
-	if ref.Name == "" && head.Metadata.GenerateName != "" {
-		ref.Name = head.Metadata.GenerateName + "*"
-	}
+	ref := cluster.Ref{APIVersion: d.APIVersion, Kind: d.Kind, Namespace: d.Namespace(), Name: d.Name()}
 	return Place{Ref: ref, Origin: d.Origin, Path: path}
 }
 

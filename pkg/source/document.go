@@ -18,6 +18,17 @@ type Document struct {
 // Namespace is the object's metadata.namespace, read from its JSON.
 func (d Document) Namespace() string { return jsonString(d.JSON, "metadata", "namespace") }
 
+// Name is the object's metadata.name, read from its JSON; of an object that is to be given a name, the beginning of it and *.
+func (d Document) Name() string {
+	if name := jsonString(d.JSON, "metadata", "name"); name != "" {
+		return name
+	}
+	if begin := jsonString(d.JSON, "metadata", "generateName"); begin != "" {
+		return begin + "*"
+	}
+	return ""
+}
+
 // Problem is a part of the input that could not be used. The rest of the input still is.
 type Problem struct {
 	// File and Line say where (Line 0: the whole file). For a live cluster File is empty and Where holds the request.

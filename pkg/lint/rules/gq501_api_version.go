@@ -60,6 +60,10 @@ func checkVersion(p *lint.Pass, d *source.Document) {
 	switch {
 	case known:
 		out := lived(p, d, l)
+		if out.Message == "" {
+			return // most are written so; where they stand need not be looked up
+		}
+		out.At = writtenVersion(d)
 		out.Fix = writeCurrent(p, d)
 		p.Report(out)
 	case d.APIVersion == "kueue.x-k8s.io/v1beta1":
@@ -71,9 +75,9 @@ func checkVersion(p *lint.Pass, d *source.Document) {
 
 func writtenVersion(d *source.Document) lint.Place { return lint.AtDocument(d, "apiVersion") }
 
-// lived says how a version stands to the release asked for, or to those around.
+// lived says how a version stands to the release asked for, or to those around; nothing where all is well.
 func lived(p *lint.Pass, d *source.Document, l life) lint.Diagnostic {
-	out := lint.Diagnostic{At: writtenVersion(d), Help: "write " + l.use, Severity: lint.Error}
+	out := lint.Diagnostic{Help: "write " + l.use, Severity: lint.Error}
 	release, v := p.Kubernetes, p.Kubernetes.Minor
 	switch {
 	case !release.Known() && l.use == "":
