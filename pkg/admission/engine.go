@@ -66,6 +66,17 @@ func (e *Engine) state(fresh bool) (*scheduler, map[*charge.Charge]*item) {
 	return s, items
 }
 
+// Add makes a workload that holds no quota known to the engine, besides those it was made with.
+func (e *Engine) Add(c *charge.Charge) {
+	s := e.now()
+	if e.byOf[c] != nil {
+		return
+	}
+	it := e.item(s, c, false)
+	e.byOf[c], s.items, s.lines = it, append(s.items, it), nil
+	e.charges = append(e.charges, c)
+}
+
 func strategiesOf(fs *configapi.FairSharing) []strategy {
 	var out []strategy
 	for _, name := range fs.PreemptionStrategies {

@@ -1,14 +1,17 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/fit"
@@ -160,6 +163,16 @@ func addFit(ctx context.Context, s *scene, items []*explain.Explanation, limit t
 			x.Fit = checker.Check(ctx, w, x.Assigned())
 		}
 	}
+}
+
+// byQueue orders charges by their queues: what is tried for the first of a queue serves the next.
+func byQueue(charges []*charge.Charge) []int {
+	order := make([]int, len(charges))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(charges[a].ClusterQueue, charges[b].ClusterQueue) })
+	return order
 }
 
 func (s *scene) document(items []*explain.Explanation) report.Document {

@@ -2,6 +2,7 @@ package explain
 
 import (
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
@@ -15,6 +16,16 @@ type common struct {
 	fewer                  found[fewer]
 	suits                  map[string]suiting
 	earlier                map[string]earlier
+	edits                  map[editKey][]Remedy
+}
+
+// editKey is what changes of objects depend on besides what workloads that are alike have in common.
+type editKey struct {
+	owner     schema.GroupKind
+	recorded  bool
+	namespace string
+	// alone: nothing simpler helps.
+	alone bool
 }
 
 // found is an answer once it is known.
@@ -64,5 +75,5 @@ func (e *Explainer) common(c *charge.Charge) *common {
 }
 
 func newCommon() *common {
-	return &common{suits: map[string]suiting{}, earlier: map[string]earlier{}}
+	return &common{suits: map[string]suiting{}, earlier: map[string]earlier{}, edits: map[editKey][]Remedy{}}
 }

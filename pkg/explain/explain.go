@@ -146,6 +146,8 @@ type Explainer struct {
 	depth int
 	// commons is what workloads that are alike share.
 	commons map[admission.Likeness]*common
+	// worlds are those that remedies were tried in last.
+	worlds worlds
 	// sizes are remedies of workloads alike in one namespace.
 	sizes map[sizeKey][]Remedy
 }

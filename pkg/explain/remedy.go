@@ -12,7 +12,6 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -45,12 +44,32 @@ func (e *Explainer) remedies(x *Explanation) []Remedy {
 		out = append(out, k.borrow.or(func() []Remedy { return e.borrow(x) })...)
 		out = append(out, e.fitFlavor(x)...)
 	}
-	alone, first := e.edits(x)
-	out = append(out, alone...)
-	if len(out) == 0 && e.depth < mostSteps {
+	return append(out, e.edited(x, len(out) == 0)...)
+}
+
+// edited are the remedies that take all layers to try; changes in steps are looked for where nothing else helps. What is
+// found is shared by workloads that are alike, unless it is a change of the workload itself.
+func (e *Explainer) edited(x *Explanation, alone bool) []Remedy {
+	w := x.Charge.Workload
+	key := editKey{w.OwnerRef.GroupKind(), w.Record != nil, w.Namespace, alone}
+	if out, known := x.common.edits[key]; known {
+		return out
+	}
+	out, first := e.edits(x)
+	if alone && len(out) == 0 && e.depth < mostSteps {
 		out = e.inSteps(x, first)
 	}
+	if !slices.ContainsFunc(out, func(r Remedy) bool { return r.changes(w) }) {
+		x.common.edits[key] = out
+	}
 	return out
+}
+
+// changes tells that the remedy is a change of the workload or its job.
+func (r Remedy) changes(w *workload.Workload) bool {
+	return slices.ContainsFunc(r.Changes, func(c cluster.Change) bool {
+		return c.Ref == w.Ref() || c.Ref == w.OwnerRef || w.Owner != nil && c.Ref == w.Owner.Ref
+	})
 }
 
 // mostSteps bounds how many changes are put together where one alone does not do.
@@ -345,24 +364,4 @@ func (e *Explainer) try(c *charge.Charge, changes ...cluster.Change) *admission.
 		return &admission.Decision{State: Unknown}
 	}
 	return next.engine.Decide(again)
-}
-
-// after is the world after changes, and the workload in it; nil when it is not there or the changes do not fit.
-func (e *Explainer) after(c *charge.Charge, changes ...cluster.Change) (*Explainer, *charge.Charge) {
-	snap, err := e.snap.Apply(changes...)
-	if err != nil {
-		return nil, nil
-	}
-	conf, err := e.conf.Again(snap)
-	if err != nil {
-		return nil, nil
-	}
-	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
-	charges := engine.Charges(workload.Find(snap, conf, workload.Options{}))
-	for _, other := range charges {
-		if w := other.Workload; w.Namespace == c.Workload.Namespace && w.Name == c.Workload.Name && w.OwnerRef == c.Workload.OwnerRef {
-			return New(snap, conf, admission.New(engine, charges)), other
-		}
-	}
-	return nil, nil
 }

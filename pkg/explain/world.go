@@ -1,0 +1,111 @@
+package explain
+
+import (
+	"encoding/json"
+
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
+)
+
+// world is the cluster after some changes. What is decided about a workload depends on those that hold quota, and not on
+// who else waits: only these are charged, and the others when they are asked about.
+type world struct {
+	*Explainer
+	charges *charge.Engine
+	found   map[identity]*workload.Workload
+	known   map[*workload.Workload]*charge.Charge
+}
+
+// identity tells workloads apart across worlds.
+type identity struct {
+	namespace, name string
+	owner           cluster.Ref
+	index           int
+}
+
+func identify(w *workload.Workload) identity {
+	return identity{w.Namespace, w.Name, w.OwnerRef, w.Index}
+}
+
+// mostWorlds bounds how many worlds are kept: those of the latest changes.
+const mostWorlds = 4
+
+// worlds keeps the worlds made last, by what was changed.
+type worlds struct {
+	byChange map[string]*world
+	order    []string
+}
+
+// after is the world after changes, and the workload in it; nil when it is not there or the changes do not fit.
+func (e *Explainer) after(c *charge.Charge, changes ...cluster.Change) (*Explainer, *charge.Charge) {
+	w := e.worldAfter(changes)
+	if w == nil {
+		return nil, nil
+	}
+	found := w.found[identify(c.Workload)]
+	if found == nil {
+		return nil, nil
+	}
+	again := w.known[found]
+	if again == nil {
+		again = w.charges.Charge(found)
+		w.known[found] = again
+		w.engine.Add(again)
+	}
+	return w.Explainer, again
+}
+
+func (e *Explainer) worldAfter(changes []cluster.Change) *world {
+	key, err := json.Marshal(changes)
+	if err != nil {
+		return e.makeWorld(changes)
+	}
+	w, known := e.worlds.byChange[string(key)]
+	if known {
+		return w
+	}
+	w = e.makeWorld(changes)
+	if e.worlds.byChange == nil {
+		e.worlds.byChange = map[string]*world{}
+	}
+	if len(e.worlds.order) == mostWorlds {
+		delete(e.worlds.byChange, e.worlds.order[0])
+		e.worlds.order = e.worlds.order[1:]
+	}
+	e.worlds.byChange[string(key)], e.worlds.order = w, append(e.worlds.order, string(key))
+	return w
+}
+
+// makeWorld runs all layers again after changes; nil when they do not fit.
+func (e *Explainer) makeWorld(changes []cluster.Change) *world {
+	snap, err := e.snap.Apply(changes...)
+	if err != nil {
+		return nil
+	}
+	conf, err := e.conf.Again(snap)
+	if err != nil {
+		return nil
+	}
+	w := &world{charges: charge.NewEngine(snap, conf, device.NewInventory(snap)), found: map[identity]*workload.Workload{}, known: map[*workload.Workload]*charge.Charge{}}
+	var holding []*charge.Charge
+	for _, found := range workload.Find(snap, conf, workload.Options{}) {
+		id := identify(found)
+		if w.found[id] == nil {
+			w.found[id] = found
+		}
+		if holds(found.Object) {
+			w.known[found] = w.charges.Charge(found)
+			holding = append(holding, w.known[found])
+		}
+	}
+	w.Explainer = New(snap, conf, admission.New(w.charges, holding))
+	return w
+}
+
+// holds tells that a Workload has quota by its status.
+func holds(o *kueue.Workload) bool { return o != nil && o.Status.Admission != nil }
