@@ -65,8 +65,19 @@ func headline(x *explain.Explanation, now time.Time) verdict {
 	if c.Verdict == charge.Inadmissible && (x.Reported.State == explain.Pending || x.Reported.State == explain.Inadmissible) {
 		v.word, v.role = "INADMISSIBLE", bad
 		v.rest += retried(c)
+		return v
+	}
+	if x.Reported.State == explain.Pending || x.Reported.State == explain.Inadmissible {
+		v.rest += nextAttempt[x.Predicted.State]
 	}
 	return v
+}
+
+// nextAttempt is added where a waiting workload would get its quota as things stand now.
+var nextAttempt = map[explain.State]string{
+	explain.Admitted:      "; its next attempt would admit it",
+	explain.QuotaReserved: "; its next attempt would reserve its quota",
+	explain.Preempts:      "; its next attempt would preempt others for it",
 }
 
 // expectedLooks are the words for what the next scheduling attempt would decide.
