@@ -36,6 +36,9 @@ func (s *scheduler) schedule(heads []*item) []*nominee {
 		}
 		ns = append(ns, s.nominate(it))
 	}
+	if n := crashing(ns); n != nil {
+		return []*nominee{n}
+	}
 	order := s.sequence(ns)
 	victims := map[*item]bool{}
 	var booked []booking

@@ -124,6 +124,8 @@ func (s *scheduler) decision(n *nominee, messages []string) *Decision {
 	}
 	fits := a.mode() == Fit
 	switch {
+	case a.cut(it) && (fits || a.crashes(it)):
+		return &Decision{State: Unknown, Attempts: d.Attempts, Why: a.whyCut(it)}
 	case a.topology && (fits || len(n.targets) > 0):
 		return &Decision{State: Unknown, Attempts: d.Attempts,
 			Why: "quota would allow it, but where its pods go is decided by topology-aware scheduling, which is not predicted"}

@@ -15,6 +15,9 @@ func (s *scheduler) attempt(it *item, only nominated) (*assignment, []target) {
 	case Fit:
 		return full, nil
 	case NeedsPreemption:
+		if full.crashes(it) {
+			return full, nil
+		}
 		if ts := s.targets(it, full); len(ts) > 0 {
 			return full, ts
 		}
@@ -71,7 +74,7 @@ func (s *scheduler) shrink(it *item, only nominated) (*assignment, []target) {
 		switch a.mode() {
 		case Fit:
 		case NeedsPreemption:
-			if ts = s.targets(it, a); len(ts) == 0 {
+			if ts = s.targets(it, a); len(ts) == 0 && !a.crashes(it) {
 				return false
 			}
 		default:

@@ -56,6 +56,8 @@ type run struct {
 	evictions []eviction
 	retries   map[*quota.Node]bool
 	halted    bool
+	// crashed: the scheduler crashed.
+	crashed bool
 	// settled counts how often the scheduler came to rest. circling are trees in which it never does.
 	settled  int
 	circling map[*quota.Node]bool
@@ -150,7 +152,12 @@ func (r *run) rest() {
 		if len(heads) == 0 {
 			return
 		}
-		r.finish(r.schedule(heads))
+		ns := r.schedule(heads)
+		if n := crashing(ns); n != nil {
+			r.crash(n)
+			return
+		}
+		r.finish(ns)
 		r.evict()
 	}
 }
@@ -241,6 +248,9 @@ func (r *run) admit(n *nominee) {
 	r.counted(it.queue)
 	it.evicted, it.last, it.cycle, it.company = false, nil, r.cycle, false
 	it.notReady = true
+	if n.assignment.cut(it) {
+		it.doubt = n.assignment.whyCut(it)
+	}
 	if n.assignment.topology {
 		it.doubt = "quota allows it, but where its pods go is decided by topology-aware scheduling, which is not predicted"
 	}

@@ -163,7 +163,7 @@ func (out *Simulation) assume(r *run) {
 	if slices.ContainsFunc(r.items, func(it *item) bool { return out.Replay && it.unknown == nil && onlyClassesMissing(it.charge) }) {
 		out.Assumptions = append(out.Assumptions, "the input holds no DeviceClass; none is supposed to declare an extended resource that a workload asks for")
 	}
-	if r.halted {
+	if r.halted && !r.crashed {
 		out.Assumptions = append(out.Assumptions, "waitForPodsReady blocks admission until the pods of all admitted workloads are ready; here they are supposed never to be, so nothing is admitted after that")
 	}
 }

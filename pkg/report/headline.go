@@ -68,13 +68,13 @@ func headline(x *explain.Explanation, now time.Time) verdict {
 		return v
 	}
 	if x.Reported.State == explain.Pending || x.Reported.State == explain.Inadmissible {
-		v.rest += nextAttempt[x.Predicted.State]
+		v.rest += wouldNext[x.Predicted.State]
 	}
 	return v
 }
 
-// nextAttempt is added where a waiting workload would get its quota as things stand now.
-var nextAttempt = map[explain.State]string{
+// wouldNext is added where a waiting workload would get its quota as things stand now.
+var wouldNext = map[explain.State]string{
 	explain.Admitted:      "; its next attempt would admit it",
 	explain.QuotaReserved: "; its next attempt would reserve its quota",
 	explain.Preempts:      "; its next attempt would preempt others for it",

@@ -21,6 +21,8 @@ type Result struct {
 	ClusterQueues []ClusterQueue `json:"clusterQueues,omitempty"`
 	// Unsettled says that the run went on without end, and was cut off.
 	Unsettled bool `json:"unsettled,omitempty"`
+	// Beyond says why what comes of it can't be told: Kueue crashed, or decided what an API server would not take.
+	Beyond string `json:"beyond,omitempty"`
 	// Next holds, for each pending Workload, what a scheduling attempt of it alone decides in the present state.
 	Next []Decision `json:"next,omitempty"`
 }

@@ -54,6 +54,12 @@ func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Differenc
 	if err != nil {
 		return nil, nil, err
 	}
+	if beyond := answers[0].Beyond; beyond != "" {
+		if slices.ContainsFunc(answer.Workloads, func(w outcome.Workload) bool { return w.State == "Unknown" }) {
+			return nil, answers, nil
+		}
+		return []outcome.Difference{{Aspect: "what can't be told", Kueue: beyond, Program: "every state is told"}}, answers, nil
+	}
 	if differences = c.compare(answers, answer); len(differences) == 0 || c.Runs == 1 {
 		return differences, answers, nil
 	}

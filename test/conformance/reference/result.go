@@ -18,6 +18,9 @@ func (r *run) finish(cluster *objects.Cluster) error {
 	workloads := r.list()
 	slices.SortFunc(workloads, func(a, b kueue.Workload) int { return objects.CompareKeys(&a, &b) })
 	for i := range workloads {
+		if a := workloads[i].Status.Admission; a != nil && len(a.PodSetAssignments) != len(workloads[i].Spec.PodSets) {
+			r.result.Beyond = "an API server refuses the admission of " + string(workload.Key(&workloads[i])) + ", which is without all of its pod sets"
+		}
 		r.result.Workloads = append(r.result.Workloads, r.describe(&workloads[i]))
 	}
 	queues := objects.Of[*kueue.ClusterQueue](cluster)

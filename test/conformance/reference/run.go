@@ -34,7 +34,12 @@ type Options struct {
 }
 
 // Run asks Kueue for its decisions about the cluster, which stays as it is.
-func Run(cluster *objects.Cluster, options Options) (*outcome.Result, error) {
+func Run(cluster *objects.Cluster, options Options) (result *outcome.Result, err error) {
+	defer func() {
+		if crash := recover(); crash != nil {
+			result, err = &outcome.Result{Kind: "SimulationResult", Beyond: fmt.Sprintf("Kueue crashed: %v", crash)}, nil
+		}
+	}()
 	ctrllog.SetLogger(logr.Discard())
 	release, err := holdGates(cluster.Configuration.FeatureGates)
 	if err != nil {

@@ -155,8 +155,8 @@ func printCluster(cluster *objects.Cluster) error {
 
 // tally counts what the comparison saw, so that a run that compared nothing is noticed.
 type tally struct {
-	clusters, contests, differing, failed, chance, unsettled int
-	states, decisions, aspects                               map[string]int
+	clusters, contests, differing, failed, chance, unsettled, beyond int
+	states, decisions, aspects                                       map[string]int
 }
 
 func newTally() *tally {
@@ -177,6 +177,9 @@ func (t *tally) add(answers []*outcome.Result, differences []outcome.Difference,
 	}
 	if answers[0].Unsettled {
 		t.unsettled++
+	}
+	if answers[0].Beyond != "" {
+		t.beyond++
 	}
 	for _, wl := range answers[0].Workloads {
 		t.states[wl.State]++
@@ -200,7 +203,7 @@ func (t *tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d clusters, %d comparisons with Kueue %s: %d differ, %d could not be compared\n",
 		t.clusters, t.contests, reference.KueueVersion, t.differing, t.failed)
-	fmt.Fprintf(&b, "Kueue left %d to chance, and %d went on without end\n", t.chance, t.unsettled)
+	fmt.Fprintf(&b, "Kueue left %d to chance, %d went on without end, and in %d it crashed or decided what an API server refuses\n", t.chance, t.unsettled, t.beyond)
 	fmt.Fprintf(&b, "workloads: %s\ndecisions: %s\n", counted(t.states), counted(t.decisions))
 	if len(t.aspects) > 0 {
 		fmt.Fprintf(&b, "differences in: %s\n", counted(t.aspects))
