@@ -18,7 +18,11 @@ import (
 // hardware fills in what there is of a flavor and resource: in ResourceSlices for the classes mapped to it, and what
 // device plugins offer on nodes. What no class and no plugin leads to is not known: cpu, say, is not looked up.
 func (b *builder) hardware(t *Total) {
-	if t.Flavor == "" || !OfDevices(t.Resource) {
+	switch {
+	case t.Flavor == "":
+		t.Published, t.Healthy, t.Allocatable = Of(0), Of(0), Of(0)
+		return
+	case !OfDevices(t.Resource):
 		return
 	}
 	in := b.reachOf(t.Flavor)

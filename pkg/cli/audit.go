@@ -40,18 +40,27 @@ const auditExample = `  # The whole cluster
   # From a dump
   kubectl gpu-quota audit --from dump.tar.gz
 
+  # What has changed since last week?
+  kubectl gpu-quota audit --compare last-week.tar.gz
+
+  # A page for people without kubectl
+  kubectl gpu-quota audit -o html > audit.html
+
   # In CI: a charge that differs, or devices that no quota counts, fail the job
   kubectl gpu-quota audit --from dump.tar.gz --fail-on warning`
 
 // auditFlags are the flags of audit, as given. Its input is that of lint.
 type auditFlags struct {
 	lintFlags
+	compare              []string
 	strict, allResources bool
 }
 
 // auditOptions are validated flags.
 type auditOptions struct {
 	*lintOptions
+	// compare is an older export; empty when there is none to compare with.
+	compare              []string
 	strict, allResources bool
 }
 
@@ -85,6 +94,7 @@ func (f *auditFlags) register(cmd *cobra.Command) {
 	input.StringArrayVarP(&f.filenames, "filename", "f", nil, "file, directory, glob or - with objects to lay over the cluster or the export; repeatable")
 	input.StringArrayVar(&f.from, "from", nil,
 		"file, directory, glob or - with an export of the whole cluster, read instead of a live one; demo takes a small cluster that is built in; repeatable")
+	input.StringArrayVar(&f.compare, "compare", nil, "file, directory, glob or - with an older export of the cluster: say what has changed since; repeatable")
 	input.StringVar(&f.failOn, "fail-on", failNever, "exit with code 1 when something of this severity or above does not add up or is found by lint: "+strings.Join(failModes, ", "))
 	input.BoolVar(&f.strict, "strict", false, "exit with code 3 when something is not known for lack of evidence")
 	input.BoolVar(&f.allResources, "all-resources", false, "take cpu, memory and what every pod has into the ledger, too")
@@ -110,7 +120,11 @@ func (f *auditFlags) toOptions(env Env) (*auditOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &auditOptions{lintOptions: l, strict: f.strict, allResources: f.allResources}
+	o := &auditOptions{lintOptions: l, compare: f.compare, strict: f.strict, allResources: f.allResources}
+	all := flags{filenames: f.filenames, from: slices.Concat(f.from, f.compare), config: f.config}
+	if err := all.checkInputs(); err != nil {
+		return nil, err
+	}
 	o.project, o.claims, o.output = &lintconfig.Config{}, true, format
 	// Without a namespace of its own: the whole cluster is audited.
 	o.showsAll = true
@@ -128,6 +142,15 @@ func runAudit(ctx context.Context, env Env, o *auditOptions) error {
 		return err
 	}
 	doc := report.NewAudit(r, o.rules, version)
+	if len(o.compare) > 0 {
+		older := o.older()
+		was, from, err := auditOnce(ctx, env, older)
+		if err != nil {
+			return fmt.Errorf("--compare: %w", err)
+		}
+		doc.Since(strings.Join(o.compare, ", "), r.Compare(was))
+		in.Snapshot.Problems = append(in.Snapshot.Problems, from.Snapshot.Problems...)
+	}
 	if err := o.printer.Print(env.Out, doc); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
@@ -151,6 +174,14 @@ func auditOnce(ctx context.Context, env Env, o *auditOptions) (*audit.Report, *l
 	engine := charge.NewEngine(snap, in.Config, inv)
 	charges := engine.Charges(workload.Find(snap, in.Config, workload.Options{}))
 	return audit.New(audit.Input{Engine: engine, Inventory: inv, Charges: charges, Findings: findings, AllResources: o.allResources}), in, ctx.Err()
+}
+
+// older are the options to audit what --compare names.
+func (o *auditOptions) older() *auditOptions {
+	read, lint, out := *o.options, *o.lintOptions, *o
+	read.from, read.filenames, read.live, read.namespace = o.compare, nil, false, ""
+	lint.options, out.lintOptions = &read, &lint
+	return &out
 }
 
 // verdict is the error that leads to exit code 1, 2 or 3.

@@ -40,6 +40,8 @@ type AuditHead struct {
 	Holders []AuditHolder `json:"holders"`
 	// Pending are the workloads that wait longest: up to three of each queue.
 	Pending []AuditPending `json:"pending"`
+	// Changes since the older input of --compare; missing without it.
+	Changes *AuditChanges `json:"changes,omitempty"`
 	// Unknown says which columns are not known, or not everywhere, and what would tell them.
 	Unknown []UnknownColumn `json:"unknown"`
 	// UnknownRules had something to check and could not.
@@ -68,7 +70,8 @@ type AuditTotal struct {
 	Flavor   string `json:"flavor"`
 	Resource string `json:"resource"`
 	// Published by drivers in ResourceSlices, and Healthy of it: in complete pools and not tainted. Where the resource is
-	// charged by a counter it is the sum of that counter, not the number of devices.
+	// charged by a counter it is the sum of that counter, not the number of devices. It is not looked up for cpu, memory and
+	// the like.
 	Published *string `json:"published" jsonschema:"nullable"`
 	Healthy   *string `json:"healthy" jsonschema:"nullable"`
 	// AtMost: the devices counted share hardware, so that not all can be given out at once.
@@ -223,6 +226,57 @@ type UnknownColumn struct {
 	Why     string   `json:"why,omitempty"`
 }
 
+// AuditChanges are what differs from an older report.
+type AuditChanges struct {
+	// Since names the older input.
+	Since string `json:"since"`
+	// Ledger are amounts that changed, in the order of the ledger, those of rows that are gone last.
+	Ledger []LedgerChange `json:"ledger"`
+	// Devices are numbers of devices that changed.
+	Devices []DevicesChange `json:"devices"`
+	// New and Gone are what only one of the reports names: differences, devices that no quota counts, issues and findings.
+	New  []NamedThing `json:"new"`
+	Gone []NamedThing `json:"gone"`
+}
+
+// Amounts are a number before and after; null when it is not known, or when the row is not there.
+type Amounts struct {
+	// Change tells whether the row is in both reports.
+	Change string  `json:"change" jsonschema:"enum=changed,enum=new,enum=gone"`
+	Column string  `json:"column"`
+	Before *string `json:"before" jsonschema:"nullable"`
+	After  *string `json:"after" jsonschema:"nullable"`
+}
+
+// LedgerChange is one amount of the ledger that changed.
+type LedgerChange struct {
+	Kind     string `json:"kind" jsonschema:"enum=Cohort,enum=ClusterQueue"`
+	Name     string `json:"name"`
+	Flavor   string `json:"flavor"`
+	Resource string `json:"resource"`
+	Amounts
+}
+
+// DevicesChange is one number of a kind of devices that changed.
+type DevicesChange struct {
+	Driver   string `json:"driver,omitempty"`
+	Resource string `json:"resource,omitempty"`
+	Model    string `json:"model,omitempty"`
+	Type     string `json:"type,omitempty"`
+	Profile  string `json:"profile,omitempty"`
+	Amounts
+}
+
+// NamedThing is something that a report names.
+type NamedThing struct {
+	// Kind is the reason of a difference, the kind of an issue, Uncounted, or the ID of a rule.
+	Kind     string `json:"kind"`
+	Severity string `json:"severity" jsonschema:"enum=error,enum=warning,enum=info"`
+	// Subject is the object it is about, and the field.
+	Subject string `json:"subject,omitempty"`
+	Message string `json:"message"`
+}
+
 // Audit is the document of `audit`.
 type Audit struct {
 	report   *audit.Report
@@ -236,6 +290,11 @@ func NewAudit(r *audit.Report, rules []*lint.Rule, tool string) *Audit {
 	d := &Audit{report: r, findings: NewFindings(r.Config, r.Findings, rules, tool), units: Units{charge.Formatter{Binary: r.Config.BinaryResource}}}
 	d.value = newAuditHead(r, d.findings, d.units)
 	return d
+}
+
+// Since adds what has changed since an older report, which was made of what since names.
+func (d *Audit) Since(since string, changes *audit.Changes) {
+	d.value.Changes = newAuditChanges(since, changes, d.units)
 }
 
 func (d *Audit) listName() string { return "findings" }

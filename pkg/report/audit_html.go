@@ -76,7 +76,7 @@ func writeAuditHTML(w io.Writer, d *Audit) error {
 	}
 	page.Tree = d.htmlTree()
 	for _, t := range []htmlTable{
-		d.htmlFaults(), d.htmlTotals(), d.htmlLedger(), d.htmlDevices(), d.htmlHolders(), d.htmlPending(), d.htmlFindings(),
+		d.htmlChanges(), d.htmlFaults(), d.htmlTotals(), d.htmlLedger(), d.htmlDevices(), d.htmlHolders(), d.htmlPending(), d.htmlFindings(),
 	} {
 		if len(t.Rows) > 0 {
 			page.Tables = append(page.Tables, t)

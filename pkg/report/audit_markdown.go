@@ -17,6 +17,7 @@ func writeAuditMarkdown(w io.Writer, d *Audit) error {
 	m.line("# GPU quota audit")
 	m.line()
 	m.line(strings.Join(d.summaryParts(), " · ") + " · " + d.verdictText())
+	m.drawChanges(d)
 	m.drawTotals(d)
 	m.drawLedger(d)
 	m.drawFaults(d)

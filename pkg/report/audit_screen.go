@@ -12,6 +12,7 @@ import (
 // Draw implements [Document]: the sums first, then who has what, then what does not add up, and what is not known.
 func (d *Audit) Draw(s *Screen) {
 	d.drawSummary(s)
+	d.drawChanges(s)
 	d.drawTotals(s)
 	d.drawDevices(s)
 	d.drawLedger(s)

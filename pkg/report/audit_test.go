@@ -87,6 +87,33 @@ func TestScreensOfAudits(t *testing.T) {
 	}
 }
 
+// changedFixture is the audit with what has changed since the cluster lacked some kinds.
+func changedFixture(t *testing.T) *Audit {
+	t.Helper()
+	d := auditFixture(t)
+	d.Since("older.yaml", d.report.Compare(auditFixture(t, "Cohort", "ReplicaSet", "ResourceClaim").report))
+	return d
+}
+
+func TestScreensOfWhatChanged(t *testing.T) {
+	same := auditFixture(t)
+	same.Since("older.yaml", same.report.Compare(same.report))
+	for name, tc := range map[string]struct {
+		d      *Audit
+		format string
+	}{
+		"changed.txt":  {d: changedFixture(t)},
+		"changed.json": {d: changedFixture(t), format: "json"},
+		"changed.md":   {d: changedFixture(t), format: "markdown"},
+		"same.txt":     {d: same},
+	} {
+		t.Run(name, func(t *testing.T) {
+			golden(t, filepath.Join("audit", name), printedAudit(t, tc.d, Options{Format: tc.format}))
+		})
+	}
+	valid(t, compiled(t, filepath.Join(schemaDir, "auditreport.json")), printedAudit(t, changedFixture(t), Options{Format: "json"}))
+}
+
 func TestAuditsKeepToTheirSchema(t *testing.T) {
 	schema := compiled(t, filepath.Join(schemaDir, "auditreport.json"))
 	for _, without := range [][]string{nil, {"Workload"}, {"ClusterQueue", "Cohort"}, {"ResourceSlice"}} {
