@@ -27,6 +27,7 @@ func (b *builder) hardware(t *Total) {
 	}
 	in := b.reachOf(t.Flavor)
 	t.Allocatable = b.allocatable(t.Resource, in)
+	t.Offerable = strings.Contains(string(t.Resource), "/") && !b.transformed(t.Resource)
 	name := string(t.Resource) + " in " + t.Flavor
 	if !t.Allocatable.Known {
 		b.lacks(ColumnAllocatable, name, "", cluster.Node.Kind)
@@ -51,6 +52,19 @@ func (b *builder) hardware(t *Total) {
 	c.sum()
 	t.Published, t.Healthy, t.AtMost = Of(c.published), Of(c.healthy), c.overlap
 	t.Counted = strings.Join(c.counted, ", ")
+	t.Offerable = t.Offerable || t.Counted != ""
+}
+
+// transformed tells that a transformation makes the resource out of others.
+func (b *builder) transformed(name corev1.ResourceName) bool {
+	if r := b.conf.Configuration.Resources; r != nil {
+		for _, t := range r.Transformations {
+			if _, ok := t.Outputs[name]; ok {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // allocatable is what device plugins offer. Only names of extended resources can be offered.

@@ -33,11 +33,11 @@ func (b *builder) issue(kind Kind, severity lint.Severity, object cluster.Ref, f
 }
 
 // quotaAboveHardware compares the quotas of a flavor and resource with what there is of it. Only what drivers or device
-// plugins publish can be compared: for a resource that transformations make there is no hardware to be seen.
+// plugins can publish is compared: for a resource that transformations make there is no hardware to be seen.
 func (b *builder) quotaAboveHardware() {
 	for _, t := range b.out.Totals {
 		there, fit := t.Published.Plus(t.Allocatable), t.Healthy.Plus(t.Allocatable)
-		if !there.Known || there.Amount == 0 && t.Counted == "" || t.Nominal == quota.Unlimited {
+		if !there.Known || !t.Offerable || t.Nominal == quota.Unlimited {
 			continue
 		}
 		flavor := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ResourceFlavor.Kind, Name: t.Flavor}

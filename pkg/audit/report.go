@@ -93,6 +93,9 @@ type Total struct {
 	Allocatable Cell
 	// Counted tells what Published counts, in a few words; empty when no driver publishes the resource.
 	Counted string
+	// Offerable tells that there is hardware to be seen: a device class leads to the resource, or it has the name of an
+	// extended resource that nothing but device plugins makes.
+	Offerable bool
 
 	Nominal                                   quota.Amount
 	Reserved, Recomputed, Difference, Pending Cell

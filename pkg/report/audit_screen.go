@@ -205,7 +205,7 @@ func (d *Audit) hardwareCell(t AuditTotal) cell {
 		u := d.units
 		sum := from.Published.Plus(from.Allocatable)
 		switch {
-		case from.Flavor == "" || sum.Known && sum.Amount == 0 && from.Counted == "":
+		case from.Flavor == "" || sum.Known && !from.Offerable:
 			return dash("")
 		case sum.Known:
 			return cell{text: u.quota(from.Resource, sum.Amount)}
