@@ -45,13 +45,14 @@ demo: build ## Show one explanation and one charge table of the embedded demo cl
 test: ## Run every test that needs no control plane.
 	@$(GO) test ./...
 
-bench: build ## Measure charge against a bare decode of the same export, and hold it to its limits.
+bench: build ## Measure charge and audit against a bare decode of the same export, and hold them to their limits.
 	@mkdir -p $(BIN)/bench
 	$(GO) build -o $(BIN)/bench/ ./test/fleet/cmd/fleetgen ./test/bench/cmd/...
-	$(BIN)/bench/fleetgen -nodes 64 -gpus 8 -workloads 200 -o $(BIN)/bench/64-nodes.json
+	$(BIN)/bench/fleetgen -nodes 64 -gpus 8 -workloads 640 -o $(BIN)/bench/64-nodes.yaml
 	$(BIN)/bench/fleetgen -nodes 1000 -gpus 8 -workloads 10000 -o $(BIN)/bench/1000-nodes.json
+	$(BIN)/bench/fleetgen -nodes 4000 -gpus 8 -workloads 40000 -o $(BIN)/bench/4000-nodes.json
 	@$(BIN)/bench/measure -runs $(RUNS) -program $(PLUGIN) -yardstick $(BIN)/bench/baredecode -stages $(BIN)/bench/stages \
-		$(BIN)/bench/64-nodes.json $(BIN)/bench/1000-nodes.json
+		$(BIN)/bench/64-nodes.yaml $(BIN)/bench/1000-nodes.json $(BIN)/bench/4000-nodes.json
 
 LINT_MANIFESTS ?= 5000
 

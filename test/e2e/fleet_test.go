@@ -44,6 +44,7 @@ func aFleet(t testing.TB, nodes, workloads int) *controlplane.ControlPlane {
 	rest := list.Items[:0:0]
 	for _, item := range list.Items {
 		o := unstructured.Unstructured{Object: item}
+		o.SetResourceVersion("") // it is another server's
 		switch o.GetKind() {
 		case "ConfigMap":
 			configuration, _, _ := unstructured.NestedString(item, "data", "controller_manager_config.yaml")

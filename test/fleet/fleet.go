@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
@@ -126,6 +127,7 @@ func (l *list) add(object any) {
 		l.err = err
 		return
 	}
+	l.serve(content)
 	b, err := json.Marshal(content)
 	if err == nil {
 		b, err = l.item(b, l.items)
@@ -136,4 +138,21 @@ func (l *list) add(object any) {
 	}
 	l.items++
 	_, l.err = l.w.Write(b)
+}
+
+// serve completes the metadata as an API server does for every object.
+func (l *list) serve(content map[string]any) {
+	meta, ok := content["metadata"].(map[string]any)
+	if !ok {
+		return
+	}
+	for key, value := range map[string]any{
+		"creationTimestamp": "2026-03-02T08:00:00Z",
+		"resourceVersion":   strconv.Itoa(100_000 + l.items),
+		"uid":               fmt.Sprintf("%08x-0000-4000-9000-000000000000", l.items),
+	} {
+		if meta[key] == nil {
+			meta[key] = value
+		}
+	}
 }
