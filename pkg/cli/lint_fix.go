@@ -159,7 +159,7 @@ func (f *fixes) finish(env Env, o *lintOptions) error {
 		}
 	}
 	if f.count > 0 {
-		fmt.Fprintf(env.ErrOut, "applied %d fixes in %d files\n", f.count, len(changed))
+		fmt.Fprintf(env.ErrOut, "fixed %s in %s\n", counted(f.count, "finding"), counted(len(changed), "file"))
 	}
 	return nil
 }

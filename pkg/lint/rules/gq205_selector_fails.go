@@ -25,8 +25,17 @@ var selectorFails = &lint.Rule{
 		Links: []string{linkDRAAPI},
 	},
 	Check: func(p *lint.Pass) {
-		for _, r := range p.Refusals(charge.CodeSelectorFails) {
-			p.ReportRefusal(r, "", "")
+		for _, r := range p.Refusals(charge.CodeSelectorFails, charge.CodeTooFewDevices) {
+			text := partsOf(r, func(part string) bool { return strings.Contains(part, "CEL evaluation failed") })
+			if text != "" || r.Problem.Code == charge.CodeSelectorFails {
+				p.ReportRefusal(r, text, "")
+			}
+		}
+		for _, r := range p.Chances() {
+			if !strings.Contains(r.Problem.Message, "match the selectors") {
+				continue
+			}
+			p.ReportRefusalAs(lint.Warning, r, "", "guard what not every device has with has(…), so that the selector ends with an error on none")
 		}
 		for q := range p.DeviceRequests() {
 			if match := matching(p, q); match != nil {

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -42,11 +43,30 @@ var noDeviceMatches = &lint.Rule{
 
 // reportTooFew reports the refusals for want of devices: where there are none at all, or where there are some.
 func reportTooFew(p *lint.Pass, none bool) {
-	for _, r := range p.Refusals(charge.CodeTooFewDevices) {
-		if strings.Contains(r.Problem.Message, "0 device(s)") == none {
-			p.ReportRefusal(r, "", "")
+	for _, r := range p.Refusals(charge.CodeTooFewDevices, charge.CodeSelectorFails) {
+		text := partsOf(r, func(part string) bool {
+			return strings.Contains(part, countedDevices) && noDevices.MatchString(part) == none
+		})
+		if text != "" || !none && r.Problem.Code == charge.CodeTooFewDevices && !strings.Contains(r.Problem.Message, countedDevices) {
+			p.ReportRefusal(r, text, "")
 		}
 	}
+}
+
+// countedDevices is part of what is told of a request that too few devices match, and noDevices of one that none does.
+const countedDevices = " device(s)"
+
+var noDevices = regexp.MustCompile(`(?:^|\s)0 device\(s\)`)
+
+// partsOf are the parts of a refusal that speak of one reason: Kueue refuses for several requests at once, each with its own.
+func partsOf(r lint.Refusal, speaks func(part string) bool) string {
+	var out []string
+	for part := range strings.SplitSeq(r.Problem.Message, "; ") {
+		if speaks(part) {
+			out = append(out, part)
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 var fewerDevices = &lint.Rule{

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -39,6 +40,12 @@ var queueMissing = &lint.Rule{
 			lq, _, ok := cluster.Lookup[*kueue.LocalQueue](p.Snapshot, cluster.LocalQueue, w.Namespace, w.Queue)
 			if ok && p.Snapshot.Get(cluster.ClusterQueue, "", string(lq.Spec.ClusterQueue)) != nil {
 				continue // both exist: something else is wrong
+			}
+			if w.Queue == "" {
+				r.At = lint.Subject(w)
+				p.ReportRefusal(r, "it names no LocalQueue, and Kueue suspends it all the same: manageJobsWithoutQueueName is on",
+					fmt.Sprintf("label it with %s: %s", lint.QueueLabel, cmp.Or(queueNames(p, w.Namespace), "the name of a LocalQueue")))
+				continue
 			}
 			help := "create it, or name another queue"
 			if names := queueNames(p, w.Namespace); names != "" && !ok {
