@@ -3,6 +3,7 @@ package device
 import (
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -40,6 +41,9 @@ func (m *Match) Sizes(driver, counter string) (Sizes, bool) {
 // sizesOf is what sizes are asked for, and knownSizes the answer: it takes a look at every device.
 type sizesOf struct{ driver, counter string }
 
+// sharedParts are the addresses of the attributes and counters of a device.
+type sharedParts struct{ attributes, counters uintptr }
+
 type knownSizes struct {
 	Sizes
 	found bool
@@ -48,12 +52,18 @@ type knownSizes struct {
 func (m *Match) findSizes(driver, counter string) (Sizes, bool) {
 	values := map[resourcev1.QualifiedName]map[string]resource.Quantity{}
 	mixed := map[resourcev1.QualifiedName]bool{}
-	devices := 0
+	devices, seen := 0, map[sharedParts]bool{}
 	for slice, d := range m.Devices() {
 		if slice.Object.Spec.Driver != driver {
 			continue
 		}
 		devices++
+		// Devices of a fleet share what is equal in them: each pair of parts is looked at once.
+		parts := sharedParts{reflect.ValueOf(d.Attributes).Pointer(), reflect.ValueOf(d.ConsumesCounters).Pointer()}
+		if seen[parts] {
+			continue
+		}
+		seen[parts] = true
 		size := LargestCounter(d, counter)
 		for name, a := range d.Attributes {
 			if a.StringValue == nil {
