@@ -82,7 +82,8 @@ func (b *builder) waits(c *charge.Charge) bool {
 // why is what keeps a workload waiting, in the shortest words there are for it.
 func (b *builder) why(x *explain.Explanation) string {
 	d := x.Predicted
-	for _, binding := range explain.Closest(x.Binding) {
+	if closest := explain.Closest(x.Binding); len(closest) > 0 {
+		binding := closest[0]
 		asks, format := binding.Before.Add(binding.Requested), func(v quota.Amount) string { return b.amount(binding.Resource, v) }
 		if binding.Over {
 			return fmt.Sprintf("%s: needs %s, and flavor %s can never give more than %s", binding.Resource, format(asks), binding.Flavor, format(binding.Maximum))
