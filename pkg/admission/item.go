@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -33,6 +34,8 @@ func (e *Engine) item(s *scheduler, c *charge.Charge, fresh bool) *item {
 		charge: c, key: w.Namespace + "/" + w.Name, namespace: w.Namespace, localQueue: w.Queue,
 		priority: int64(w.Priority), queue: s.queues[c.ClusterQueue], state: Pending, owned: !w.OwnerRef.IsZero(),
 	}
+	lq := cluster.As[*kueue.LocalQueue](e.snap.Get(cluster.LocalQueue, w.Namespace, w.Queue))
+	it.queueStopped = lq != nil && ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None
 	if record := recordOf(w); record != nil {
 		it.seq, it.created = record.Seq, record.Meta.CreationTimestamp.Time
 	}

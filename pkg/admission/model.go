@@ -176,6 +176,9 @@ type item struct {
 	// company: it was evicted together with others and not tried since.
 	company bool
 
+	// queueStopped: its LocalQueue is stopped. Kueue forgets such a queue, and with it that others may be tried again once
+	// the workload's quota comes back.
+	queueStopped bool
 	// doubt says why its state in a simulation is not to be relied on.
 	doubt string
 	// turns counts its evictions since the scheduler was at rest for the turnsIn-th time.

@@ -274,7 +274,7 @@ func (r *run) requeue(n *nominee) {
 			l.setSticky(it)
 		}
 		for _, t := range n.targets {
-			r.evictions = append(r.evictions, eviction{t.item, preemptionMessage(it, t)})
+			r.evictions = append(r.evictions, eviction{victim: t.item, message: preemptionMessage(it, t)})
 		}
 	}
 	again := it.queue.strict || n.why == failedAfterNomination || n.why == pendingPreemption
@@ -297,6 +297,8 @@ func (r *run) requeue(n *nominee) {
 type eviction struct {
 	victim  *item
 	message string
+	// atOnce: the reservation is taken back without waiting for a job to stop, as that of a workload that never started.
+	atOnce bool
 }
 
 // turnDown is for a workload whose requests are wrong: its turn is over, but a strict queue waits for it all the same.
@@ -342,7 +344,7 @@ func (r *run) evict() {
 		it.evicted = true
 		it.held.queue.tree.version++
 		it.state = Evicted
-		if !it.owned {
+		if !it.owned && !v.atOnce {
 			continue
 		}
 		from := it.held.queue
@@ -350,7 +352,9 @@ func (r *run) evict() {
 		from.generation++
 		it.state, it.reason, it.message = Pending, reasonPending, v.message
 		it.possible, it.cycle, it.company = nil, 0, len(marked) > 1
-		r.retries[from.node.Root()] = true
+		if !it.queueStopped {
+			r.retries[from.node.Root()] = true
+		}
 		r.turn(it, from.node.Root())
 		r.counted(from)
 		switch {

@@ -150,9 +150,9 @@ func (r *run) evictPresent() {
 		switch {
 		case it.held == nil:
 		case it.evicted && it.owned:
-			r.evictions = append(r.evictions, eviction{it, it.evictedBecause})
+			r.evictions = append(r.evictions, eviction{victim: it, message: it.evictedBecause})
 		case !it.evicted && it.stopped != "":
-			r.evictions = append(r.evictions, eviction{it, it.stopped})
+			r.evictions = append(r.evictions, eviction{it, it.stopped, !it.admitted})
 		}
 	}
 	r.evict()

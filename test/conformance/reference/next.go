@@ -35,6 +35,11 @@ func (r *run) decideEach(cluster *objects.Cluster) error {
 		if err != nil {
 			return err
 		}
+		if n := len(decision.Attempts); n > 0 {
+			if last := decision.Attempts[n-1]; len(last.PodSets) > 0 && len(last.PodSets) < len(info.Obj.Spec.PodSets) {
+				continue // an API server refuses an admission without all pod sets
+			}
+		}
 		r.result.Next = append(r.result.Next, *decision)
 	}
 	return nil
