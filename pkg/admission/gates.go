@@ -69,6 +69,9 @@ func (e *Engine) stopped(it *item) string {
 		if m := loses(cluster.LocalQueue.Kind, lq.Name, lq.Spec.StopPolicy); m != "" {
 			return m
 		}
+		if it.queueStopped {
+			return "" // a LocalQueue that is stopped is forgotten, and its ClusterQueue is not looked at
+		}
 	}
 	q := it.held.queue.object
 	return loses(cluster.ClusterQueue.Kind, q.Name, q.Spec.StopPolicy)
