@@ -47,11 +47,11 @@ func (r *run) findBlocker() {
 	case !ok && !r.e.snap.Coverage.HasIn(cluster.LocalQueue, w.Namespace):
 		return
 	case !ok:
-		r.block(r.unqueued("LocalQueue "+w.Queue+" doesn't exist"),
+		r.blockUnqueued("LocalQueue "+w.Queue+" doesn't exist",
 			fmt.Sprintf("there is no LocalQueue %q in namespace %s; name an existing one in the label kueue.x-k8s.io/queue-name, or create it", w.Queue, w.Namespace),
 			r.ownerEvidence())
 	case ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None:
-		r.block(r.unqueued("LocalQueue "+w.Queue+" is inactive"), fmt.Sprintf("LocalQueue %s/%s is stopped (spec.stopPolicy)", w.Namespace, w.Queue),
+		r.blockUnqueued("LocalQueue "+w.Queue+" is inactive", fmt.Sprintf("LocalQueue %s/%s is stopped (spec.stopPolicy)", w.Namespace, w.Queue),
 			object(record, "spec.stopPolicy", string(*lq.Spec.StopPolicy)))
 	default:
 		r.clusterQueueBlocker(string(lq.Spec.ClusterQueue), record)
@@ -62,7 +62,7 @@ func (r *run) clusterQueueBlocker(name string, lq *cluster.Object) {
 	cq, record, ok := cluster.Lookup[*kueue.ClusterQueue](r.e.snap, cluster.ClusterQueue, "", name)
 	if !ok {
 		if r.e.snap.Coverage.Has(cluster.ClusterQueue) {
-			r.block(r.unqueued("ClusterQueue "+name+" doesn't exist"), fmt.Sprintf("LocalQueue %s points at ClusterQueue %s, which does not exist", lq.Ref.Name, name),
+			r.blockUnqueued("ClusterQueue "+name+" doesn't exist", fmt.Sprintf("LocalQueue %s points at ClusterQueue %s, which does not exist", lq.Ref.Name, name),
 				object(lq, "spec.clusterQueue", name))
 		}
 		return
@@ -74,13 +74,14 @@ func (r *run) clusterQueueBlocker(name string, lq *cluster.Object) {
 	r.namespaceBlocker(cq, record)
 }
 
-// unqueued is the text Kueue writes for a workload it can't put into a queue. For one that uses devices there
-// is none: after charging the devices it fails to queue the workload, before it would write why, and tries again.
-func (r *run) unqueued(text string) string {
+// blockUnqueued is for a workload that Kueue can't put into a queue. For one that uses devices Kueue writes nothing: after
+// charging the devices it fails to queue the workload, before it would write why, and tries again.
+func (r *run) blockUnqueued(text, human string, evidence ...Evidence) {
+	f := blocking(text, human, evidence...)
 	if g := r.e.gates(); g.dra && r.needsDevicePath(g) {
-		return ""
+		f.text = ""
 	}
-	return text
+	r.refuse(f)
 }
 
 // namespaceBlocker tells that the ClusterQueue takes no workloads of the namespace. A queue without
@@ -245,7 +246,7 @@ func (r *run) block(text, human string, evidence ...Evidence) {
 
 func blocking(text, human string, evidence ...Evidence) refusal {
 	evidence = slices.DeleteFunc(evidence, func(e Evidence) bool { return e.Ref.IsZero() })
-	return refusal{code: CodeQueueBlocked, text: text, human: human, evidence: evidence, retried: true}
+	return refusal{code: CodeQueueBlocked, text: text, blocked: text, human: human, evidence: evidence, retried: true}
 }
 
 // ownerEvidence points at the queue name the workload carries.

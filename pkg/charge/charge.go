@@ -114,6 +114,8 @@ type Problem struct {
 	Message string
 	// KueueMessage is the QuotaReserved condition's message, character for character. Empty when Kueue writes none.
 	KueueMessage string
+	// Blocked says, of CodeQueueBlocked, what is wrong with the queue, in Kueue's words whether it writes them or not.
+	Blocked string
 	// Possible lists every text the version may write when it leaves the choice to chance; KueueMessage is then one of them.
 	Possible []string
 	Evidence []Evidence

@@ -45,9 +45,11 @@ const maxConditionMessage = 32 * 1024
 type refusal struct {
 	code string
 	// errs are Kueue's field errors; text stands instead when it is no field error.
-	errs     field.ErrorList
-	text     string
-	human    string
+	errs  field.ErrorList
+	text  string
+	human string
+	// blocked is the text of a queue that is in the way, whether Kueue writes it or not.
+	blocked  string
 	evidence []Evidence
 	// others are other texts the version may write.
 	others []string
@@ -67,7 +69,8 @@ func (r *run) refuse(f refusal) {
 		text = f.errs.ToAggregate().Error()
 	}
 	p := Problem{
-		Code: f.code, Retryable: f.retryable(r.e.cfg.Behavior.DRASpecErrorsPermanent), Message: f.human,
+		Blocked: f.blocked,
+		Code:    f.code, Retryable: f.retryable(r.e.cfg.Behavior.DRASpecErrorsPermanent), Message: f.human,
 		KueueMessage: truncate(text), Evidence: f.evidence,
 	}
 	if len(f.others) > 0 {

@@ -145,9 +145,9 @@ func explainAll(ctx context.Context, env Env, o *options) (*scene, []*explain.Ex
 		return nil, nil, err
 	}
 	explainer := explain.New(s.snap, s.conf, admission.New(s.engine, s.allCharges()))
-	items := make([]*explain.Explanation, 0, len(s.charges))
-	for _, c := range s.charges {
-		items = append(items, explainer.Explain(c))
+	items := make([]*explain.Explanation, len(s.charges))
+	for _, i := range byQueue(s.charges) {
+		items[i] = explainer.Explain(s.charges[i])
 	}
 	if o.fit {
 		addFit(ctx, s, items, o.fitLimit)

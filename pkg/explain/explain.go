@@ -50,6 +50,8 @@ type Explanation struct {
 	PreemptedBy []Preemption
 	// Remedies are changes after which it would be admitted, each tried.
 	Remedies []Remedy
+	// Untried tells that there were more changes to try, and too many workloads to try them for.
+	Untried bool
 	// Fit tells whether its pods can get their devices now; nil where that was not asked.
 	Fit *fit.Result
 	// Cohort of the ClusterQueue; empty without one or when the queue is not in the input.
@@ -154,7 +156,7 @@ type Explainer struct {
 
 // New returns an Explainer. The engine must know the charges to be explained. The arguments are only read.
 func New(snap *cluster.Snapshot, conf *kueueconf.Config, engine *admission.Engine) *Explainer {
-	return &Explainer{snap: snap, conf: conf, engine: engine, commons: map[admission.Likeness]*common{}, sizes: map[sizeKey][]Remedy{}}
+	return &Explainer{snap: snap, conf: conf, engine: engine, commons: map[admission.Likeness]*common{}, sizes: map[sizeKey][]Remedy{}, worlds: worlds{work: &work{}}}
 }
 
 // Explain explains one workload. It never fails: what is not known is said to be unknown.
@@ -172,6 +174,8 @@ func (e *Explainer) Explain(c *charge.Charge) *Explanation {
 	x.Inconsistencies = append(inconsistencies(x), e.engine.Unaccounted(c.ClusterQueue)...)
 	e.agreement(x)
 	x.Steps = e.steps(x, queue)
+	left := e.worlds.work.left
 	x.Remedies = e.remedies(x)
+	x.Untried = e.worlds.work.left > left
 	return x
 }

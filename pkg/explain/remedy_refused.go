@@ -43,11 +43,11 @@ func (e *Explainer) edits(x *Explanation) (alone, further []Remedy) {
 	return alone, further
 }
 
-// blockedBy is what Kueue says of the queue that can't take the workload; empty when it can.
+// blockedBy is what is wrong with the queue that can't take the workload, in Kueue's words; empty when it can.
 func blockedBy(c *charge.Charge) string {
 	for _, p := range c.Problems {
 		if p.Code == charge.CodeQueueBlocked {
-			return p.KueueMessage
+			return p.Blocked
 		}
 	}
 	return ""

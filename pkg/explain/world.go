@@ -35,11 +35,19 @@ func identify(w *workload.Workload) identity {
 // mostWorlds bounds how many worlds are kept: those of the latest changes.
 const mostWorlds = 4
 
+// mostWork bounds the workloads looked at in all worlds together: hundreds of worlds of a cluster with a thousand
+// workloads. Who explains a whole fleet of refused workloads is told less about each than who explains one of them.
+const mostWork = 500_000
+
 // worlds keeps the worlds made last, by what was changed.
 type worlds struct {
 	byChange map[string]*world
 	order    []string
+	work     *work
 }
+
+// work is what was done for worlds, those of worlds included, and how many were not made because that was enough.
+type work struct{ done, left int }
 
 // after is the world after changes, and the workload in it; nil when it is not there or the changes do not fit.
 func (e *Explainer) after(c *charge.Charge, changes ...cluster.Change) (*Explainer, *charge.Charge) {
@@ -68,6 +76,10 @@ func (e *Explainer) worldAfter(changes []cluster.Change) *world {
 	w, known := e.worlds.byChange[string(key)]
 	if known {
 		return w
+	}
+	if e.worlds.work.done > mostWork {
+		e.worlds.work.left++
+		return nil
 	}
 	w = e.makeWorld(changes)
 	if e.worlds.byChange == nil {
@@ -104,6 +116,8 @@ func (e *Explainer) makeWorld(changes []cluster.Change) *world {
 		}
 	}
 	w.Explainer = New(snap, conf, admission.New(w.charges, holding))
+	w.worlds.work = e.worlds.work
+	e.worlds.work.done += len(w.found)
 	return w
 }
 

@@ -45,7 +45,7 @@ func (c *converter) explanation(x *explain.Explanation) Explanation {
 		Predicted: newPredicted(x.Predicted, units),
 		Agrees:    x.Agrees,
 		Steps:     make([]Step, 0, len(x.Steps)), Binding: make([]Constraint, 0, len(x.Binding)), Quota: make([]QuotaLine, 0, len(x.Quota)),
-		Holders: c.holdersOf(x.Holders), PreemptedBy: []PreemptedBy{}, Remedies: []Remedy{}, Inconsistencies: x.Inconsistencies,
+		Holders: c.holdersOf(x.Holders), PreemptedBy: []PreemptedBy{}, Remedies: []Remedy{}, RemediesUntried: x.Untried, Inconsistencies: x.Inconsistencies,
 	}
 	out.Workload, out.Owner = out.Charge.Workload, out.Charge.Owner
 	out.LocalQueue, out.ClusterQueue = out.Charge.LocalQueue, out.Charge.ClusterQueue

@@ -230,12 +230,15 @@ func (d *Explanations) position(s *Screen, x *explain.Explanation) {
 }
 
 func (d *Explanations) remedies(s *Screen, x *explain.Explanation) {
-	if len(x.Remedies) == 0 {
+	if len(x.Remedies) == 0 && !x.Untried {
 		return
 	}
 	s.line()
 	s.line(s.paint(heading, "WHAT WOULD ADMIT IT"), "   ", s.paint(faint, "each tried by running admission again with the change"))
 	drawRemedies(s, x.Remedies)
+	if x.Untried {
+		s.paragraph("     ", "Not all changes were tried, for so many workloads. Explain this one alone to have them tried.")
+	}
 }
 
 func drawRemedies(s *Screen, remedies []explain.Remedy) {

@@ -32,6 +32,8 @@ type Explanation struct {
 	// PreemptedBy tells who took its quota.
 	PreemptedBy []PreemptedBy `json:"preemptedBy"`
 	Remedies    []Remedy      `json:"remedies"`
+	// RemediesUntried tells that not all changes were tried, because very many workloads are explained at once.
+	RemediesUntried bool `json:"remediesUntried,omitempty"`
 	// Fit tells whether the pods can get their devices now; only with --fit.
 	Fit *Fit `json:"fit,omitempty"`
 	// Inconsistencies are places where the objects contradict each other or what Kueue reported.
