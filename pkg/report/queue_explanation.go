@@ -236,7 +236,8 @@ func (d *QueueExplanations) summary(w explain.Waiting) string {
 	case explain.Unknown:
 		return "unknown: " + firstOf(lackingKinds(x.Missing), x.Why, "the input does not tell")
 	}
-	for _, b := range w.Short {
+	if len(w.Short) > 0 {
+		b := w.Short[0]
 		if b.Over {
 			return string(b.Resource) + ": more than flavor " + b.Flavor + " can ever give it"
 		}

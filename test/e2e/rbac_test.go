@@ -64,7 +64,7 @@ func TestTheShippedRoleIsEnoughAndNotTooMuch(t *testing.T) {
 	var forAdmin, forReader result
 	requests := requestsOf(t, cp, controlplane.Reader, func() {
 		for _, args := range [][]string{{"charge", "-A"}, {"explain", "-A"}, {"explain", "job/claim", "-n", "team", "--watch"}, {"charge", "-n", "team"},
-			{"queues"}, {"simulate"}, {"devices"}, {"explain", "-A", "--fit"}, {"lint", "--fail-on", "none"}} {
+			{"queues"}, {"simulate"}, {"devices"}, {"explain", "-A", "--fit"}, {"lint", "--fail-on", "none"}, {"audit"}} {
 			args = append(append([]string{"gpu-quota"}, args...), "-o", "json")
 			forAdmin = kubectl(t, cp.Kubeconfig(controlplane.Admin), args...)
 			forReader = kubectl(t, cp.Kubeconfig(controlplane.Reader), args...)
