@@ -118,9 +118,8 @@ func (r *run) replay(cluster *objects.Cluster) error {
 	for _, arriving := range cluster.Arrivals() {
 		wl := arriving.DeepCopy()
 		wl.Status = kueue.WorkloadStatus{}
-		if r.clock.Now().Before(wl.CreationTimestamp.Time) {
-			r.clock.SetTime(wl.CreationTimestamp.Time)
-		}
+		// What comes in one second is decided in it, though the run before waited for the batch timer.
+		r.clock.SetTime(wl.CreationTimestamp.Time)
 		if err := r.arrive(wl); err != nil {
 			return err
 		}
