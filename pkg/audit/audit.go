@@ -19,10 +19,8 @@ import (
 
 // Input is what is audited. It is only read.
 type Input struct {
-	Engine    *charge.Engine
-	Inventory *device.Inventory
-	// Charges are those of all workloads of the snapshot.
-	Charges []*charge.Charge
+	// Computed are the charges of all workloads of the snapshot, and what they rest on.
+	*lint.Computed
 	// Findings of lint; nil for none.
 	Findings *lint.Result
 	// AllResources takes cpu, memory and what every pod has into the ledger, too.
@@ -32,18 +30,18 @@ type Input struct {
 // New audits a snapshot.
 func New(in Input) *Report {
 	b := &builder{
-		Input: in, snap: in.Engine.Snapshot(), conf: in.Engine.Config(), admission: admission.New(in.Engine, in.Charges),
+		Input: in, snap: in.Engine.Snapshot(), conf: in.Engine.Config(),
 		nodes: map[string]*admission.TreeNode{}, sums: map[*admission.TreeNode]*sums{}, unknown: map[Column]*gap{},
 		held: map[*charge.Charge]*admission.Reservation{}, reaches: map[string]*reach{}, units: map[*resourcev1.Device]published{},
 		out: &Report{Config: in.Engine.Config(), Findings: in.Findings},
 	}
 	b.format = charge.Formatter{Binary: b.conf.BinaryResource}
-	b.trees = b.admission.Trees()
+	b.trees = b.Admission.Trees()
 	b.out.Usage = b.trees.Usage
 	for _, root := range b.trees.Roots {
 		b.index(root)
 	}
-	b.reservations = b.admission.Reservations()
+	b.reservations = b.Admission.Reservations()
 	for i := range b.reservations {
 		b.held[b.reservations[i].Charge] = &b.reservations[i]
 	}
@@ -68,7 +66,6 @@ type builder struct {
 	snap         *cluster.Snapshot
 	conf         *kueueconf.Config
 	format       charge.Formatter
-	admission    *admission.Engine
 	trees        *admission.Trees
 	reservations []admission.Reservation
 	held         map[*charge.Charge]*admission.Reservation

@@ -14,7 +14,7 @@ import (
 
 // of audits the layers over one dump, every resource.
 func of(l corpus.Layers) *audit.Report {
-	return audit.New(audit.Input{Engine: l.Engine, Inventory: device.NewInventory(l.Snapshot), Charges: l.Charges, Findings: &lint.Result{}, AllResources: true})
+	return audit.New(audit.Input{Computed: &lint.Computed{Engine: l.Engine, Inventory: device.NewInventory(l.Snapshot), Charges: l.Charges, Admission: admission.New(l.Engine, l.Charges)}, Findings: &lint.Result{}, AllResources: true})
 }
 
 // key is one row's place.

@@ -52,7 +52,7 @@ func (b *builder) pending() {
 			of[c.ClusterQueue] = append(of[c.ClusterQueue], c)
 		}
 	}
-	explainer := explain.New(b.snap, b.conf, b.admission)
+	explainer := explain.New(b.snap, b.conf, b.Admission)
 	for _, q := range b.out.Queues {
 		if !q.Node.Queue {
 			continue

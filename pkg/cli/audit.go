@@ -11,12 +11,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/audit"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/lintconfig"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
 const auditLong = `Sets against each other, for every cohort, queue, flavor and resource of devices: what
@@ -159,10 +156,15 @@ func runAudit(ctx context.Context, env Env, o *auditOptions) error {
 
 // auditOnce reads the input, lints it and audits it.
 func auditOnce(ctx context.Context, env Env, o *auditOptions) (*audit.Report, *lintInput, error) {
-	in, findings, err := lintOnce(ctx, env, o.lintOptions)
+	in, err := readLint(ctx, env, o.lintOptions)
 	if err != nil {
 		return nil, nil, err
 	}
+	findings, computed, err := lint.RunComputed(ctx, in.Input, o.ruleOptions())
+	if err != nil {
+		return nil, nil, err
+	}
+	o.choose(in, findings)
 	snap := in.Snapshot
 	for _, p := range snap.Problems {
 		fmt.Fprintln(env.ErrOut, p)
@@ -170,10 +172,7 @@ func auditOnce(ctx context.Context, env Env, o *auditOptions) (*audit.Report, *l
 	if len(snap.Problems) > 0 && snap.Objects() == 0 {
 		return nil, nil, errUnreadable
 	}
-	inv := device.NewInventory(snap)
-	engine := charge.NewEngine(snap, in.Config, inv)
-	charges := engine.Charges(workload.Find(snap, in.Config, workload.Options{}))
-	return audit.New(audit.Input{Engine: engine, Inventory: inv, Charges: charges, Findings: findings, AllResources: o.allResources}), in, ctx.Err()
+	return audit.New(audit.Input{Computed: computed, Findings: findings, AllResources: o.allResources}), in, ctx.Err()
 }
 
 // older are the options to audit what --compare names.

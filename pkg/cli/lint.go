@@ -239,15 +239,24 @@ func lintOnce(ctx context.Context, env Env, o *lintOptions) (*lintInput, *lint.R
 	if err != nil {
 		return nil, nil, err
 	}
-	result, err := lint.Run(ctx, in.Input, lint.Options{Rules: o.rules, Severities: o.severities})
+	result, err := lint.Run(ctx, in.Input, o.ruleOptions())
 	if err != nil {
 		return nil, nil, err
 	}
+	o.choose(in, result)
+	return in, result, nil
+}
+
+func (o *lintOptions) ruleOptions() lint.Options {
+	return lint.Options{Rules: o.rules, Severities: o.severities}
+}
+
+// choose drops the findings that are not asked for, and suppresses what the project excludes.
+func (o *lintOptions) choose(in *lintInput, result *lint.Result) {
 	if len(o.filenames) > 0 && len(o.paths) == 0 && !o.filesAlone {
 		result.Keep(func(f lint.Finding) bool { return concernsLaid(in.Snapshot, f) })
 	}
 	result.Suppress(o.project.Excluded)
-	return in, result, nil
 }
 
 // concernsLaid tells that a finding has to do with an object of -f.

@@ -123,6 +123,20 @@ func (f *Facts) apart() *Facts {
 	return &out
 }
 
+// Computed is what the layers above lint make of an input.
+type Computed struct {
+	Inventory *device.Inventory
+	Engine    *charge.Engine
+	// Charges of all workloads of the snapshot.
+	Charges []*charge.Charge
+	// Admission decides about the charges.
+	Admission *admission.Engine
+}
+
+func (f *Facts) computed() *Computed {
+	return &Computed{Inventory: f.Inventory(), Engine: f.engine(), Charges: f.charges(), Admission: f.admission()}
+}
+
 // Once is what compute makes of the facts, computed for the first rule that asks for it under the key.
 func Once[T any](f *Facts, key string, compute func(*Facts) T) T {
 	value, _ := f.shared.LoadOrStore(key, sync.OnceValue(func() T { return compute(f) }))

@@ -36,6 +36,21 @@ var RuleFailed = &Rule{
 // Run applies rules to an input. The error is that of ctx. Rules that are [Rule.Apart] run beside the others; what is found
 // does not depend on which of them ends first.
 func Run(ctx context.Context, in Input, opts Options) (*Result, error) {
+	out, _, err := run(ctx, in, opts)
+	return out, err
+}
+
+// RunComputed is [Run] for a caller who goes on with the same input. What it returns beside the findings was computed for the
+// rules, or is computed now; no rule is at work on it any more.
+func RunComputed(ctx context.Context, in Input, opts Options) (*Result, *Computed, error) {
+	out, facts, err := run(ctx, in, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	return out, facts.computed(), nil
+}
+
+func run(ctx context.Context, in Input, opts Options) (*Result, *Facts, error) {
 	out := &Result{Objects: in.Snapshot.Objects(), Files: in.Files}
 	var rules []*Rule
 	for _, r := range opts.Rules {
@@ -46,19 +61,20 @@ func Run(ctx context.Context, in Input, opts Options) (*Result, error) {
 	facts := newFacts(in)
 	outcomes := make([]outcome, len(rules))
 	var lanes sync.WaitGroup
-	for _, l := range []lane{{facts: facts}, {facts: facts.apart(), apart: true}} {
+	main, apart := &lane{facts: facts}, &lane{facts: facts.apart(), apart: true}
+	for _, l := range []*lane{main, apart} {
 		lanes.Go(func() { l.run(ctx, rules, opts, outcomes) })
 	}
 	lanes.Wait()
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	}
 	for i, r := range rules {
 		out.take(r, outcomes[i], opts)
 	}
 	out.finish()
 	out.applySuppressions(in.Suppressions, opts)
-	return out, ctx.Err()
+	return out, main.facts, ctx.Err()
 }
 
 // lane is a sequence of rules that are applied one after another.
@@ -68,7 +84,7 @@ type lane struct {
 }
 
 // run applies the rules of the lane, and writes down what became of each.
-func (l lane) run(ctx context.Context, rules []*Rule, opts Options, outcomes []outcome) {
+func (l *lane) run(ctx context.Context, rules []*Rule, opts Options, outcomes []outcome) {
 	for i, r := range rules {
 		if r.Apart != l.apart {
 			continue

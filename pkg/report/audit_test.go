@@ -26,7 +26,7 @@ func auditOf(t *testing.T, l corpus.Layers, all bool) *Audit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := audit.Input{Engine: l.Engine, Inventory: device.NewInventory(l.Snapshot), Charges: l.Charges, Findings: result, AllResources: all}
+	in := audit.Input{Computed: &lint.Computed{Engine: l.Engine, Inventory: device.NewInventory(l.Snapshot), Charges: l.Charges, Admission: admission.New(l.Engine, l.Charges)}, Findings: result, AllResources: all}
 	return NewAudit(audit.New(in), rules, "v1.2.3")
 }
 
