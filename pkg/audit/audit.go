@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
@@ -32,7 +31,7 @@ func New(in Input) *Report {
 	b := &builder{
 		Input: in, snap: in.Engine.Snapshot(), conf: in.Engine.Config(),
 		nodes: map[string]*admission.TreeNode{}, sums: map[*admission.TreeNode]*sums{}, unknown: map[Column]*gap{},
-		held: map[*charge.Charge]*admission.Reservation{}, reaches: map[string]*reach{}, units: map[*resourcev1.Device]published{},
+		held: map[*charge.Charge]*admission.Reservation{}, reaches: map[string]*reach{},
 		out: &Report{Config: in.Engine.Config(), Findings: in.Findings},
 	}
 	b.format = charge.Formatter{Binary: b.conf.BinaryResource}
@@ -47,7 +46,6 @@ func New(in Input) *Report {
 	}
 	held := device.NewAllocations(b.snap)
 	b.stock = device.NewStock(in.Inventory, held)
-	b.indexUnits()
 	b.recompute()
 	b.allocate(held)
 	b.ledger()
@@ -76,7 +74,6 @@ type builder struct {
 	unknown map[Column]*gap
 
 	stock   *device.Stock
-	units   map[*resourcev1.Device]published
 	claims  []allocation      // what is held, by claim
 	reaches map[string]*reach // by flavor
 }
@@ -135,25 +132,8 @@ func (b *builder) gaps() {
 	}
 }
 
-// published is one device of the stock, with its pool and where it can be used.
-type published struct {
-	*device.Unit
-	pool  *device.PoolStock
-	place device.Place
-}
-
-// usable tells that the device can be given out: the scheduler takes devices of its pool, and no taint keeps claims away.
-func (p published) usable() bool { return p.pool.Problem == "" && len(p.Taints) == 0 }
-
-func (b *builder) indexUnits() {
-	for _, pool := range b.stock.Pools {
-		for _, g := range pool.Groups {
-			for _, u := range g.Devices {
-				b.units[u.Device] = published{u, pool, g.Place}
-			}
-		}
-	}
-}
+// usable tells that a device can be given out: the scheduler takes devices of its pool, and no taint keeps claims away.
+func usable(u *device.Unit) bool { return u.Group().Pool().Problem == "" && len(u.Taints) == 0 }
 
 func sorted(set map[string]bool) []string {
 	var out []string

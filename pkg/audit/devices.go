@@ -16,7 +16,6 @@ import (
 // devices lists what is published, by kind.
 func (b *builder) devices() {
 	of := map[device.Kind]*Devices{}
-	classes := b.classesByDevice()
 	for _, c := range b.stock.Counts() {
 		of[c.Kind] = &Devices{Kind: c.Kind, Published: c.Published, Tainted: c.Tainted, Incomplete: c.Unusable,
 			Allocated: Cell{quota.Amount(c.Allocated + c.Shared), b.stock.Known}, Free: Cell{quota.Amount(c.Free), b.stock.Known && !c.AtLeast}}
@@ -24,10 +23,13 @@ func (b *builder) devices() {
 	for _, pool := range b.stock.Pools {
 		for _, g := range pool.Groups {
 			for _, u := range g.Devices {
-				of[g.Kind].take(b.units[u.Device], classes[u.Device])
+				if usable(u) {
+					of[g.Kind].Healthy++
+				}
 			}
 		}
 	}
+	b.classes(of)
 	for _, kind := range slices.SortedFunc(maps.Keys(of), device.Kind.Compare) {
 		d := of[kind]
 		for _, name := range d.Classes {
@@ -45,30 +47,25 @@ func (b *builder) devices() {
 	b.plugins()
 }
 
-func (d *Devices) take(at published, classes []string) {
-	if at.Unit != nil && at.usable() {
-		d.Healthy++
-	}
-	for _, class := range classes {
-		if i, there := slices.BinarySearch(d.Classes, class); !there {
-			d.Classes = slices.Insert(d.Classes, i, class)
-		}
-	}
-}
-
-// classesByDevice are the classes that match each device.
-func (b *builder) classesByDevice() map[*resourcev1.Device][]string {
-	out := map[*resourcev1.Device][]string{}
+// classes names the classes that match devices of each kind.
+func (b *builder) classes(of map[device.Kind]*Devices) {
 	for _, class := range cluster.All[*resourcev1.DeviceClass](b.snap, cluster.DeviceClass) {
 		row, ok := b.Inventory.Row(class.Spec.Selectors)
 		if !ok {
 			continue
 		}
-		for _, d := range b.Inventory.Match(row).Devices() {
-			out[d] = append(out[d], class.Name)
+		for slice, i := range b.Inventory.Match(row).Indexes() {
+			if u := b.stock.At(slice, i); u != nil {
+				of[u.Group().Kind].takeClass(class.Name)
+			}
 		}
 	}
-	return out
+}
+
+func (d *Devices) takeClass(name string) {
+	if i, there := slices.BinarySearch(d.Classes, name); !there {
+		d.Classes = slices.Insert(d.Classes, i, name)
+	}
 }
 
 // plugins lists what device plugins offer on nodes.

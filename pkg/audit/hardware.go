@@ -171,7 +171,7 @@ func (c *counter) class(class *resourcev1.DeviceClass) {
 			count, what = c.capacity, fmt.Sprintf("capacity %q of %s", s.Name, s.Driver)
 		}
 		c.say(what)
-		c.each(c.Inventory.Match(source, row), s.Driver, func(at published) { count(at, s) })
+		c.each(c.Inventory.Match(source, row), s.Driver, func(at *device.Unit) { count(at, s) })
 	}
 }
 
@@ -182,22 +182,22 @@ func (c *counter) say(what string) {
 }
 
 // each visits the devices of a match that the flavor leads to, in the newest generation of their pools.
-func (c *counter) each(m *device.Match, driver string, visit func(published)) {
-	for _, d := range m.Devices() {
-		if at, ok := c.units[d]; ok && (driver == "" || at.ID.Driver == driver) && c.in.has(at.place) {
+func (c *counter) each(m *device.Match, driver string, visit func(*device.Unit)) {
+	for slice, i := range m.Indexes() {
+		if at := c.stock.At(slice, i); at != nil && (driver == "" || at.ID.Driver == driver) && c.in.has(at.Group().Place) {
 			visit(at)
 		}
 	}
 }
 
 // one counts a device as one.
-func (c *counter) one(at published) {
+func (c *counter) one(at *device.Unit) {
 	if c.devices[at.Device] {
 		return
 	}
 	c.devices[at.Device] = true
 	c.published++
-	if at.usable() {
+	if usable(at) {
 		c.healthy++
 	}
 	for _, set := range at.Device.ConsumesCounters {
@@ -210,32 +210,32 @@ func (c *counter) one(at published) {
 
 // consumed notes the counter sets that a device consumes. A set is hardware that is there once, however many devices can
 // be made of it.
-func (c *counter) consumed(at published, s kueueconf.Source) {
+func (c *counter) consumed(at *device.Unit, s kueueconf.Source) {
 	for _, set := range at.Device.ConsumesCounters {
 		if _, ok := set.Counters[s.Name]; ok {
 			u := c.set(at, set.CounterSet, s.Name)
-			u.healthy = u.healthy || at.usable()
+			u.healthy = u.healthy || usable(at)
 		}
 	}
 }
 
-func (c *counter) set(at published, set, name string) *counted {
+func (c *counter) set(at *device.Unit, set, name string) *counted {
 	key := setName{at.ID.Driver, at.ID.Pool, set, name}
 	if c.sets[key] == nil {
-		c.sets[key] = &counted{pool: at.pool}
+		c.sets[key] = &counted{pool: at.Group().Pool()}
 	}
 	return c.sets[key]
 }
 
 // capacity counts what a device has of a capacity.
-func (c *counter) capacity(at published, s kueueconf.Source) {
+func (c *counter) capacity(at *device.Unit, s kueueconf.Source) {
 	if c.devices[at.Device] {
 		return
 	}
 	c.devices[at.Device] = true
 	v := quota.Amount(charge.Units(c.resource, at.Device.Capacity[resourcev1.QualifiedName(s.Name)].Value))
 	c.published = c.published.Add(v)
-	if at.usable() {
+	if usable(at) {
 		c.healthy = c.healthy.Add(v)
 	}
 }

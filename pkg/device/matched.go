@@ -42,9 +42,20 @@ func (m *Match) FirstFailure() (Failure, bool) {
 // Devices yields the matching devices with their slices, by slice name.
 func (m *Match) Devices() iter.Seq2[*Slice, *resourcev1.Device] {
 	return func(yield func(*Slice, *resourcev1.Device) bool) {
+		for s, i := range m.Indexes() {
+			if !yield(s, &s.Object.Spec.Devices[i]) {
+				return
+			}
+		}
+	}
+}
+
+// Indexes yields the slices and indexes of the matching devices, by slice name.
+func (m *Match) Indexes() iter.Seq2[*Slice, int] {
+	return func(yield func(*Slice, int) bool) {
 		for _, s := range m.inv.Slices {
 			for i, g := range s.groups {
-				if m.results[g.shape].match && !yield(s, &s.Object.Spec.Devices[i]) {
+				if m.results[g.shape].match && !yield(s, i) {
 					return
 				}
 			}

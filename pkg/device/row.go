@@ -1,8 +1,6 @@
 package device
 
 import (
-	"maps"
-	"slices"
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -26,14 +24,16 @@ func (inv *Inventory) Row(selectors []resourcev1.DeviceSelector) (row []*Express
 // AttributeText is the text of an attribute, whatever its domain; empty when the device has none. Where several domains
 // have one, the first by name that is text.
 func AttributeText(d *resourcev1.Device, name string) string {
-	for _, qualified := range slices.Sorted(maps.Keys(d.Attributes)) {
+	var first resourcev1.QualifiedName
+	text := ""
+	for qualified, a := range d.Attributes {
 		_, id, found := strings.Cut(string(qualified), "/")
 		if !found {
 			id = string(qualified)
 		}
-		if a := d.Attributes[qualified]; id == name && a.StringValue != nil {
-			return *a.StringValue
+		if id == name && a.StringValue != nil && (first == "" || qualified < first) {
+			first, text = qualified, *a.StringValue
 		}
 	}
-	return ""
+	return text
 }

@@ -42,49 +42,68 @@ func (m *Match) Sizes(driver, counter string) (Sizes, bool) {
 type sizesOf struct{ driver, counter string }
 
 // sharedParts are the addresses of the attributes and counters of a device.
-type sharedParts struct{ attributes, counters uintptr }
+type sharedParts struct {
+	attributes uintptr
+	counters   *resourcev1.DeviceCounterConsumption
+}
 
 type knownSizes struct {
 	Sizes
 	found bool
 }
 
+// fewValues is how many values an attribute may have in a first look for the one with the fewest.
+const fewValues = 64
+
+// findSizes looks for an attribute with few values first: those that each device has for itself take long to collect, and
+// are not the answer where there is one with fewer.
 func (m *Match) findSizes(driver, counter string) (Sizes, bool) {
+	devices := 0
+	for _, g := range m.order {
+		if g.shape.driver == driver && m.results[g.shape].match {
+			devices += int(g.devices)
+		}
+	}
+	most := max(4, devices/2+1)
+	sizes, found := m.sizesOfFew(driver, counter, min(fewValues, most))
+	if !found && most > fewValues {
+		return m.sizesOfFew(driver, counter, most)
+	}
+	return sizes, found
+}
+
+// sizesOfFew is findSizes among the attributes that have no more than a number of values.
+func (m *Match) sizesOfFew(driver, counter string, most int) (Sizes, bool) {
 	values := map[resourcev1.QualifiedName]map[string]resource.Quantity{}
-	mixed := map[resourcev1.QualifiedName]bool{}
-	devices, seen := 0, map[sharedParts]bool{}
+	out := map[resourcev1.QualifiedName]bool{} // a value of several sizes, or too many values
+	seen := map[sharedParts]bool{}
 	for slice, d := range m.Devices() {
-		if slice.Object.Spec.Driver != driver {
+		if slice.Object.Spec.Driver != driver || seen[partsOf(d)] {
 			continue
 		}
-		devices++
-		// Devices of a fleet share what is equal in them: each pair of parts is looked at once.
-		parts := sharedParts{reflect.ValueOf(d.Attributes).Pointer(), reflect.ValueOf(d.ConsumesCounters).Pointer()}
-		if seen[parts] {
-			continue
+		if len(seen) < maxShared {
+			seen[partsOf(d)] = true
 		}
-		seen[parts] = true
 		size := LargestCounter(d, counter)
 		for name, a := range d.Attributes {
-			if a.StringValue == nil {
+			if a.StringValue == nil || out[name] {
 				continue
 			}
 			if values[name] == nil {
 				values[name] = map[string]resource.Quantity{}
 			}
-			if known, ok := values[name][*a.StringValue]; ok && known.Cmp(size) != 0 {
-				mixed[name] = true
+			known, ok := values[name][*a.StringValue]
+			if ok && known.Cmp(size) != 0 || !ok && len(values[name]) == most {
+				out[name] = true
+				delete(values, name)
+				continue
 			}
 			values[name][*a.StringValue] = size
 		}
 	}
 	best := resourcev1.QualifiedName("")
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		n := len(values[name])
-		if mixed[name] || n < 2 || n > 4 && n > devices/2+1 {
-			continue // the last: a name that each device has for itself
-		}
-		if best == "" || n < len(values[best]) {
+		if n := len(values[name]); n >= 2 && (best == "" || n < len(values[best])) {
 			best = name
 		}
 	}
@@ -93,6 +112,18 @@ func (m *Match) findSizes(driver, counter string) (Sizes, bool) {
 	}
 	domain, id := Qualify(best, driver)
 	return Sizes{domain, id, values[best]}, true
+}
+
+// maxShared is how many pairs of parts are remembered: where there are more, devices share little.
+const maxShared = 4096
+
+// partsOf are the parts of a device that devices of a fleet share where they are equal: each pair is looked at once.
+func partsOf(d *resourcev1.Device) sharedParts {
+	p := sharedParts{attributes: reflect.ValueOf(d.Attributes).Pointer()}
+	if len(d.ConsumesCounters) > 0 {
+		p.counters = &d.ConsumesCounters[0]
+	}
+	return p
 }
 
 // LargestCounter is the most that a device takes of a counter, in whichever counter set; zero when it takes none.

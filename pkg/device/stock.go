@@ -67,7 +67,12 @@ type Group struct {
 	Devices []*Unit
 	// Partitions tells that the devices consume counters.
 	Partitions bool
+
+	pool *PoolStock
 }
+
+// Pool that the devices are of.
+func (g *Group) Pool() *PoolStock { return g.pool }
 
 // Unit is one published device and what is known of it.
 type Unit struct {
@@ -82,7 +87,12 @@ type Unit struct {
 	Taints []resourcev1.DeviceTaint
 	// Short are the counters of which too little is left, whatever the state.
 	Short []Shortage
+
+	group *Group
 }
+
+// Group of the devices of the same kind and place.
+func (u *Unit) Group() *Group { return u.group }
 
 // PoolStock is one pool and its devices.
 type PoolStock struct {
@@ -95,6 +105,8 @@ type PoolStock struct {
 	CounterSets []*CounterSet
 	// Overdrawn is the counter of which more is used than there is, if any.
 	Overdrawn *Shortage
+
+	units map[string]*Unit // by name
 }
 
 // Held is a device that a claim holds.
@@ -113,16 +125,21 @@ type Stock struct {
 	// Gone are devices that claims hold and that are no longer published.
 	Gone []Held
 
-	units map[ID]*Unit
+	pools map[poolName]*PoolStock
+	units map[*Slice][]Unit
 	rules []*resourcev1.DeviceTaintRule
 }
 
+type poolName struct{ driver, pool string }
+
 // NewStock puts inventory and allocations together.
 func NewStock(inv *Inventory, held *Allocations) *Stock {
-	s := &Stock{Known: held.Known, units: make(map[ID]*Unit, inv.Devices()), rules: inv.TaintRules}
+	s := &Stock{Known: held.Known, pools: map[poolName]*PoolStock{}, units: make(map[*Slice][]Unit, len(inv.Slices)), rules: inv.TaintRules}
 	for _, pools := range inv.Pools {
 		for _, p := range pools {
-			s.Pools = append(s.Pools, s.pool(p, held))
+			stock := s.pool(p, held)
+			s.Pools = append(s.Pools, stock)
+			s.pools[poolName{p.Driver, p.Name}] = stock
 		}
 	}
 	slices.SortFunc(s.Pools, func(a, b *PoolStock) int {
@@ -133,7 +150,7 @@ func NewStock(inv *Inventory, held *Allocations) *Stock {
 		p.count(packing, held.Known)
 	}
 	for id, holders := range held.Devices {
-		if s.units[id] == nil {
+		if s.Unit(id) == nil {
 			s.Gone = append(s.Gone, Held{id, holders})
 		}
 	}
@@ -141,7 +158,20 @@ func NewStock(inv *Inventory, held *Allocations) *Stock {
 }
 
 // Unit returns a published device; nil when no pool has it.
-func (s *Stock) Unit(id ID) *Unit { return s.units[id] }
+func (s *Stock) Unit(id ID) *Unit {
+	if p := s.pools[poolName{id.Driver, id.Pool}]; p != nil {
+		return p.units[id.Device]
+	}
+	return nil
+}
+
+// At returns a device of a slice of the inventory; nil when a newer generation of its pool has superseded the slice.
+func (s *Stock) At(slice *Slice, i int) *Unit {
+	if units := s.units[slice]; units != nil {
+		return &units[i]
+	}
+	return nil
+}
 
 // Counts adds up the devices of each kind in all pools, by driver, model, type and profile.
 func (s *Stock) Counts() []Count {
@@ -179,17 +209,24 @@ func isOrAny(want *string, is string) bool { return want == nil || *want == is }
 
 // pool reads the devices of one pool.
 func (s *Stock) pool(p *Pool, held *Allocations) *PoolStock {
-	out := &PoolStock{Pool: p}
+	devices := 0
+	for _, slice := range p.Slices {
+		devices += len(slice.Object.Spec.Devices)
+	}
+	out := &PoolStock{Pool: p, units: make(map[string]*Unit, devices)}
 	sets, byName, problem := counterSets(p)
 	out.CounterSets = sets
-	groups := map[string]*Group{}
+	groups := map[kindAtPlace]*Group{}
 	for _, slice := range p.Slices {
-		for i := range slice.Object.Spec.Devices {
-			u := s.newUnit(slice, i, held)
-			if s.units[u.ID] != nil && problem == "" {
+		units := make([]Unit, len(slice.Object.Spec.Devices))
+		s.units[slice] = units
+		for i := range units {
+			u := &units[i]
+			*u = s.newUnit(slice, i, held)
+			if out.units[u.ID.Device] != nil && problem == "" {
 				problem = fmt.Sprintf("device %s is published twice", u.Device.Name)
 			}
-			s.units[u.ID] = u
+			out.units[u.ID.Device] = u
 			if len(u.Holders) > 0 {
 				consume(byName, u.Device)
 			}
@@ -222,9 +259,9 @@ func (s *Stock) pool(p *Pool, held *Allocations) *PoolStock {
 	return out
 }
 
-func (s *Stock) newUnit(slice *Slice, i int, held *Allocations) *Unit {
+func (s *Stock) newUnit(slice *Slice, i int, held *Allocations) Unit {
 	spec := &slice.Object.Spec
-	u := &Unit{ID: ID{spec.Driver, spec.Pool.Name, spec.Devices[i].Name}, Slice: slice, Index: i, Device: &spec.Devices[i]}
+	u := Unit{ID: ID{spec.Driver, spec.Pool.Name, spec.Devices[i].Name}, Slice: slice, Index: i, Device: &spec.Devices[i]}
 	u.Holders = held.Holders(u.ID)
 	for _, t := range slices.Concat(u.Device.Taints, s.RuleTaints(u.ID)) {
 		if t.Effect == resourcev1.DeviceTaintEffectNoSchedule || t.Effect == resourcev1.DeviceTaintEffectNoExecute {
@@ -234,16 +271,23 @@ func (s *Stock) newUnit(slice *Slice, i int, held *Allocations) *Unit {
 	return u
 }
 
+// kindAtPlace is what the devices of a group have in common, within one pool.
+type kindAtPlace struct {
+	place string
+	kind  Kind
+}
+
 // group adds a device to the devices of its kind and place.
-func (p *PoolStock) group(groups map[string]*Group, u *Unit) {
+func (p *PoolStock) group(groups map[kindAtPlace]*Group, u *Unit) {
 	kind, place := kindOf(&u.Slice.Object.Spec, u.Device), placeOf(&u.Slice.Object.Spec, u.Device)
-	key := fmt.Sprintf("%q %q %q %q", place.String(), kind.Type, kind.Model, kind.Profile)
+	key := kindAtPlace{place.String(), kind}
 	g := groups[key]
 	if g == nil {
-		g = &Group{Count: Count{Kind: kind}, Place: place}
+		g = &Group{Count: Count{Kind: kind}, Place: place, pool: p}
 		groups[key] = g
 		p.Groups = append(p.Groups, g)
 	}
+	u.group = g
 	g.Devices = append(g.Devices, u)
 	g.Partitions = g.Partitions || len(u.Device.ConsumesCounters) > 0
 }
