@@ -20,10 +20,11 @@ type options struct {
 	limit               time.Duration
 	atleast             int
 	runs, workers, show int
+	tolerance           int
 	minimise, again     bool
 	plain               bool
 	cases, modes        string
-	ignore              string
+	ignore, known       string
 }
 
 // finding is a cluster on which the two differ.
@@ -39,11 +40,16 @@ func (o options) run() (failed bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	expected, err := readKnown(o.known)
+	if err != nil {
+		return false, err
+	}
 	findings, tally := o.compareAll(contests)
 	fmt.Print(tally)
 	slices.SortFunc(findings, func(a, b finding) int {
 		return int(int64(a.seed)-int64(b.seed))*2 + strings.Compare(a.contest.Mode(), b.contest.Mode())
 	})
+	findings = expected.split(findings)
 	for i, f := range findings {
 		if i == o.show {
 			fmt.Printf("… and %d more\n", len(findings)-i)
@@ -56,7 +62,7 @@ func (o options) run() (failed bool, err error) {
 	if tally.clusters < o.atleast {
 		return true, fmt.Errorf("only %d clusters were compared, not %d", tally.clusters, o.atleast)
 	}
-	return len(findings) > 0, nil
+	return len(findings) > o.tolerance, nil
 }
 
 func (o options) contests() ([]contest.Contest, error) {
