@@ -15,7 +15,6 @@ type CounterSet struct {
 	Name string
 	// Counters sorted by name.
 	Counters []Counter
-	index    map[string]int
 }
 
 // Counter is the account of one counter.
@@ -65,20 +64,18 @@ func counterSets(p *Pool) (sets []*CounterSet, byName map[string]*CounterSet, pr
 }
 
 func newCounterSet(from *resourcev1.CounterSet) *CounterSet {
-	set := &CounterSet{Name: from.Name, Counters: make([]Counter, 0, len(from.Counters)), index: make(map[string]int, len(from.Counters))}
+	set := &CounterSet{Name: from.Name, Counters: make([]Counter, 0, len(from.Counters))}
 	for name, c := range from.Counters {
 		set.Counters = append(set.Counters, Counter{Name: name, Total: c.Value})
 	}
 	slices.SortFunc(set.Counters, func(a, b Counter) int { return strings.Compare(a.Name, b.Name) })
-	for i, c := range set.Counters {
-		set.index[c.Name] = i
-	}
 	return set
 }
 
 // counter returns the account of a counter; nil when the set has none of that name.
 func (set *CounterSet) counter(name string) *Counter {
-	if i, ok := set.index[name]; ok {
+	i, ok := slices.BinarySearchFunc(set.Counters, name, func(c Counter, name string) int { return strings.Compare(c.Name, name) })
+	if ok {
 		return &set.Counters[i]
 	}
 	return nil

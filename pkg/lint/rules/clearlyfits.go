@@ -15,8 +15,11 @@ import (
 // clearlyFits tells without a decision that a workload fits an idle queue: in each group of resources one flavor has nominal quota
 // for all of it, and takes any pods. Where it answers false, nothing is said.
 func clearlyFits(f *lint.Facts, c *charge.Charge) bool {
-	if c.Verdict != charge.Charged || c.Workload.Object != nil || len(c.Total) == 0 {
+	if c.Verdict != charge.Charged || len(c.Total) == 0 {
 		return false
+	}
+	if o := c.Workload.Object; o != nil && len(o.Status.AdmissionChecks) > 0 {
+		return false // checks may choose nodes
 	}
 	cq, _ := f.ClusterQueueOf(c.Workload.Namespace, c.Workload.Queue)
 	if cq == nil {

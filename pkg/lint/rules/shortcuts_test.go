@@ -19,10 +19,11 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
-// eachInput reads every fixture, scenario and walkthrough, one by one.
-func eachInput(t *testing.T, check func(t *testing.T, in lint.Input)) {
+// eachInput reads every fixture, scenario and walkthrough, and the files of further patterns, one by one.
+func eachInput(t *testing.T, check func(t *testing.T, in lint.Input), further ...string) {
 	var files []string
-	for _, pattern := range []string{"testdata/gq*/*.yaml", "../../../testdata/golden/scenarios/*/scenario.yaml", "../../../testdata/walkthroughs/*/*.yaml"} {
+	patterns := []string{"testdata/gq*/*.yaml", "../../../testdata/golden/scenarios/*/scenario.yaml", "../../../testdata/walkthroughs/*/*.yaml"}
+	for _, pattern := range append(patterns, further...) {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +50,7 @@ func eachInput(t *testing.T, check func(t *testing.T, in lint.Input)) {
 
 // TestClearlyFittingIsNeverHopeless: the short cut says nothing that the decision on an idle cluster does not say.
 func TestClearlyFittingIsNeverHopeless(t *testing.T) {
-	clear, not := 0, 0
+	clear, made, not := 0, 0, 0
 	eachInput(t, func(t *testing.T, in lint.Input) {
 		rule := &lint.Rule{ID: "GQ900", Name: "compares", Check: func(p *lint.Pass) {
 			fits := map[string]bool{}
@@ -63,6 +64,9 @@ func TestClearlyFittingIsNeverHopeless(t *testing.T) {
 					continue
 				}
 				clear++
+				if c.Workload.Object != nil {
+					made++
+				}
 				bySet := map[string]bool{}
 				for _, a := range alone.Decide(c).Attempts {
 					able := a.Mode != admission.NoFit || !over(a) && !mismatched(a)
@@ -79,9 +83,9 @@ func TestClearlyFittingIsNeverHopeless(t *testing.T) {
 		if err != nil || len(result.Findings) > 0 {
 			t.Fatal(err, result)
 		}
-	})
-	if clear < 100 || not < 100 {
-		t.Errorf("%d workloads clearly fit, %d do not: too few to tell", clear, not)
+	}, "../../../testdata/golden/scenarios/*/dump.yaml") // these hold what Kueue made of the jobs
+	if clear < 100 || made < 100 || not < 100 {
+		t.Errorf("%d workloads clearly fit, %d of them with a Workload, %d do not: too few to tell", clear, made, not)
 	}
 }
 
