@@ -16,7 +16,7 @@ func TestGarbageIsCollectedWithinTheBudget(t *testing.T) {
 		"next to none: time counts":           {roomyPercent, 250 * mb, 245 * mb, usualPercent},
 		"more in use than the budget":         {roomyPercent, 250 * mb, 1000 * mb, usualPercent},
 		"an input smaller than the program":   {roomyPercent, -40 * mb, 20 * mb, usualPercent},
-		"lint of manifests":                   {lintPercent, lintHeap, 10 * mb, lintPercent},
+		"lint of manifests":                   {lintPercent, lintHeap, 10 * mb, 5020},
 		"lint before anything is in use":      {lintPercent, lintHeap, 0, lintPercent},
 		"lint of a cluster":                   {lintPercent, lintHeap, 400 * mb, 28},
 		"lint of a cluster beyond its budget": {lintPercent, lintHeap, 800 * mb, usualPercent},
