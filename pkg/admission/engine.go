@@ -92,6 +92,19 @@ func strategiesOf(fs *configapi.FairSharing) []strategy {
 	return out
 }
 
+// Assumptions are sentences about what the input does not tell of quota, and what is taken for true instead.
+func (e *Engine) Assumptions() []string {
+	if e.snap.Coverage.Has(cluster.Cohort) {
+		return nil
+	}
+	for _, q := range cluster.All[*kueue.ClusterQueue](e.snap, cluster.ClusterQueue) {
+		if q.Spec.CohortName != "" {
+			return []string{"the input holds no Cohort; cohorts are supposed to have no quota, limits or parents of their own"}
+		}
+	}
+	return nil
+}
+
 func (e *Engine) buildQueues(s *scheduler) {
 	var queues []*kueue.ClusterQueue
 	for o, q := range cluster.All[*kueue.ClusterQueue](e.snap, cluster.ClusterQueue) {

@@ -164,6 +164,8 @@ func auditOnce(ctx context.Context, env Env, o *auditOptions) (*audit.Report, *l
 	if err != nil {
 		return nil, nil, err
 	}
+	conf := computed.Engine.Config()
+	conf.Assumptions = slices.Concat(conf.Assumptions, computed.Admission.Assumptions(), computed.Inventory.Assumptions())
 	o.choose(in, findings)
 	snap := in.Snapshot
 	for _, p := range snap.Problems {

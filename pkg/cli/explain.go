@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
@@ -144,7 +143,7 @@ func explainAll(ctx context.Context, env Env, o *options) (*scene, []*explain.Ex
 	if err != nil {
 		return nil, nil, err
 	}
-	explainer := explain.New(s.snap, s.conf, admission.New(s.engine, s.allCharges()))
+	explainer := explain.New(s.snap, s.conf, s.decider(s.allCharges()))
 	items := make([]*explain.Explanation, len(s.charges))
 	for _, i := range byQueue(s.charges) {
 		items[i] = explainer.Explain(s.charges[i])

@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
@@ -83,7 +82,7 @@ func runExplainQueues(ctx context.Context, env Env, o *options, targets []target
 		return err
 	}
 	objects, missing := queueObjects(s.snap, o, targets)
-	engine := admission.New(s.engine, s.allCharges())
+	engine := s.decider(s.allCharges())
 	explainer, trees := explain.New(s.snap, s.conf, engine), engine.Trees()
 	unknown := 0
 	var items []*explain.Queue

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
@@ -28,6 +29,13 @@ type scene struct {
 	charges []*charge.Charge
 	// notFound names the arguments that no workload answers to.
 	notFound error
+}
+
+// decider decides about charges. What it supposes is told with the configuration.
+func (s *scene) decider(charges []*charge.Charge) *admission.Engine {
+	e := admission.New(s.engine, charges)
+	s.conf.Assumptions = append(s.conf.Assumptions, e.Assumptions()...)
+	return e
 }
 
 // needed tells which kinds a charge and its explanation rest on. Claims in use are many, one or more a

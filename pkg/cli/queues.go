@@ -76,7 +76,7 @@ func runQueues(ctx context.Context, env Env, o *options, args []string) error {
 	if err != nil {
 		return err
 	}
-	trees := admission.New(s.engine, s.allCharges()).Trees()
+	trees := s.decider(s.allCharges()).Trees()
 	keeps, found, notFound := keepQueues(trees, names)
 	unknown := 0
 	for _, root := range trees.Roots {

@@ -74,7 +74,7 @@ func runSimulate(ctx context.Context, env Env, o *options, replay bool) error {
 		return err
 	}
 	all := s.allCharges()
-	sim := admission.New(s.engine, all).Simulate(replay)
+	sim := s.decider(all).Simulate(replay)
 	var shows func(*charge.Charge) bool
 	if o.selects() {
 		chosen := make(map[*charge.Charge]bool, len(s.charges))

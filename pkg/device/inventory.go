@@ -18,6 +18,8 @@ type Inventory struct {
 	Pools map[string][]*Pool
 	// TaintRules of the cluster, by name. Kueue knows nothing of taints.
 	TaintRules []*resourcev1.DeviceTaintRule
+	// taintRulesKnown tells that TaintRules are all there are.
+	taintRulesKnown bool
 
 	expressions map[string]*Expression
 	counters    map[string]bool
@@ -63,7 +65,16 @@ func NewInventory(snap *cluster.Snapshot) *Inventory {
 	for _, rule := range cluster.All[*resourcev1.DeviceTaintRule](snap, cluster.DeviceTaintRule) {
 		inv.TaintRules = append(inv.TaintRules, rule)
 	}
+	inv.taintRulesKnown = snap.Coverage.Has(cluster.DeviceTaintRule)
 	return inv
+}
+
+// Assumptions are sentences about what the input does not tell of devices, and what is taken for true instead.
+func (inv *Inventory) Assumptions() []string {
+	if inv.taintRulesKnown || len(inv.Slices) == 0 {
+		return nil
+	}
+	return []string{"the input holds no DeviceTaintRule; devices are supposed to have the taints of their drivers only"}
 }
 
 func newInventory(published iter.Seq[*Slice]) *Inventory {

@@ -125,6 +125,9 @@ type Stock struct {
 	// Gone are devices that claims hold and that are no longer published.
 	Gone []Held
 
+	// Assumptions are those of the inventory.
+	Assumptions []string
+
 	pools map[poolName]*PoolStock
 	units map[*Slice][]Unit
 	rules []*resourcev1.DeviceTaintRule
@@ -134,7 +137,7 @@ type poolName struct{ driver, pool string }
 
 // NewStock puts inventory and allocations together.
 func NewStock(inv *Inventory, held *Allocations) *Stock {
-	s := &Stock{Known: held.Known, pools: map[poolName]*PoolStock{}, units: make(map[*Slice][]Unit, len(inv.Slices)), rules: inv.TaintRules}
+	s := &Stock{Known: held.Known, pools: map[poolName]*PoolStock{}, units: make(map[*Slice][]Unit, len(inv.Slices)), rules: inv.TaintRules, Assumptions: inv.Assumptions()}
 	for _, pools := range inv.Pools {
 		for _, p := range pools {
 			stock := s.pool(p, held)

@@ -199,7 +199,7 @@ func (k *check) place(ctx context.Context, sets []*podSet) *attempt {
 // conclude makes the result of what was found. What claims that are not in the input hold can only make it worse; nodes
 // that are not in the input may make it better or worse.
 func (k *check) conclude() *Result {
-	r := &Result{Verdict: Unknown, Missing: k.missing, Why: k.why}
+	r := &Result{Verdict: Unknown, Missing: k.missing, Why: k.why, Supposed: k.inv.Assumptions()}
 	if k.first != nil {
 		r.PodSets = k.first.out
 	}

@@ -32,8 +32,8 @@ type Result struct {
 	// Missing are the kinds whose absence from the input keeps the verdict Unknown.
 	Missing []string
 	PodSets []PodSet
-	// Notes are remarks on what was supposed.
-	Notes []string
+	// Supposed are sentences about what the input does not tell and what was taken for true instead.
+	Supposed []string
 }
 
 // PodSet tells how the pods of one pod set fare.

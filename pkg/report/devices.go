@@ -27,6 +27,8 @@ type DeviceListHead struct {
 	Models []DeviceCount `json:"models"`
 	// Unpublished devices are held by claims, but no pool has them.
 	Unpublished []HeldDevice `json:"unpublished"`
+	// Assumptions are sentences about what the input does not tell, and what is taken for true instead.
+	Assumptions []string `json:"assumptions,omitempty"`
 }
 
 // DeviceCount counts the devices of one kind. What depends on claims that are not in the input is null.
@@ -170,7 +172,8 @@ func (d *Devices) counts() []device.Count {
 
 // Head implements [Document].
 func (d *Devices) Head() any {
-	head := DeviceListHead{TypeMeta: TypeMeta{APIVersion, "DeviceList"}, Allocations: "Known", Missing: list(d.missing), Models: []DeviceCount{}, Unpublished: []HeldDevice{}}
+	head := DeviceListHead{TypeMeta: TypeMeta{APIVersion, "DeviceList"}, Allocations: "Known", Missing: list(d.missing), Models: []DeviceCount{}, Unpublished: []HeldDevice{},
+		Assumptions: d.stock.Assumptions}
 	if !d.stock.Known {
 		head.Allocations = "Unknown"
 	}

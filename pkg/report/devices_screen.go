@@ -228,6 +228,9 @@ func (d *Devices) remarks(s *Screen) {
 	if len(d.pools) > 0 && d.stock.Known {
 		s.remark(faint, "", "BLOCKED: counters they need are in use. FREE: how many more of a kind can be allocated together, if no others are.")
 	}
+	for _, text := range d.stock.Assumptions {
+		s.remark(faint, "note: ", text)
+	}
 	if !d.whole {
 		return
 	}

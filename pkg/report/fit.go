@@ -82,7 +82,7 @@ type FitCount struct {
 func newFit(r *fit.Result) *Fit {
 	out := &Fit{Verdict: string(r.Verdict), Why: r.Why, Missing: list(r.Missing), PodSets: []FitPodSet{}, Assumptions: []string{}}
 	if r.Verdict != fit.NotNeeded {
-		out.Assumptions = append(out.Assumptions, fit.Assumptions...)
+		out.Assumptions = append(append(out.Assumptions, fit.Assumptions...), r.Supposed...)
 	}
 	for _, ps := range r.PodSets {
 		set := FitPodSet{Name: ps.Name, Count: ps.Count, Holding: ps.Holding, Placed: ps.Placed, Claims: list(ps.Claims), Placements: []FitPlacement{}, Refusals: []FitRefusal{}}

@@ -35,10 +35,12 @@ func (d *Explanations) devices(s *Screen, x *explain.Explanation) {
 	for _, ps := range f.PodSets {
 		d.fitPodSet(s, f, ps)
 	}
+	notes := f.Supposed
 	if s.Wide {
-		for _, a := range fit.Assumptions {
-			s.paragraph("    note: ", a)
-		}
+		notes = append(slices.Clone(fit.Assumptions), notes...)
+	}
+	for _, text := range notes {
+		s.paragraph("    note: ", text)
 	}
 }
 
