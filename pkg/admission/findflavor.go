@@ -64,18 +64,23 @@ func (s *scheduler) findFlavor(it *item, a *assignment, members []int, g *group,
 		attempts[winner].Chosen = true
 	}
 	if scan {
-		if last == len(g.flavors)-1 {
-			last = -1
-		}
-		for name, c := range found {
-			c.tried = last
-			found[name] = c
-		}
+		remember(found, last, g)
 	}
 	if bestRank.chance == fit {
 		reasons = nil
 	}
 	return found, reasons, attempts
+}
+
+// remember notes in what was found the last flavor of the group that was tried; -1 says that it was the last there is.
+func remember(found map[corev1.ResourceName]chosen, last int, g *group) {
+	if last == len(g.flavors)-1 {
+		last = -1
+	}
+	for name, c := range found {
+		c.tried = last
+		found[name] = c
+	}
 }
 
 func (n nominated) has(it *item, members []int, name corev1.ResourceName, flavor string) bool {
