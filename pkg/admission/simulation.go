@@ -107,6 +107,7 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 		clear(r.retries) // nothing is parked yet, and Kueue has counted these workloads long ago
 		r.settle()
 	}
+	r.doubtBehind()
 	out.assume(r)
 	out.Unknown = append(out.Unknown, r.unknown...)
 	for _, c := range e.charges {

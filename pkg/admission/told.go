@@ -78,6 +78,30 @@ func (it *item) byTurns(epoch int) {
 	}
 }
 
+// behindALoop is why nothing is told of a workload that waits behind one that is tried for ever.
+const behindALoop = "a workload before it in its queue is tried again and again, and in this version of Kueue chance decides when that one steps aside"
+
+// doubtBehind: where a BestEffortFIFO queue comes to rest with a head whose scan over flavors goes round, the head keeps its
+// place for ever only in versions that repeat the scan exactly. In others the arbitrary order of resources, or an event that
+// comes late, lets it out some time, and those behind it are tried.
+func (r *run) doubtBehind() {
+	if r.halted || r.behavior.PreserveScanProgress && r.behavior.ResourceOrder != kueueconf.GoMap {
+		return
+	}
+	for _, name := range r.names {
+		q := r.queues[name]
+		head := q.line.head()
+		if q.strict || q.inactive != "" || r.stuck(q) || head == nil || head == q.line.sticky {
+			continue
+		}
+		for _, it := range r.items {
+			if it != head && it.queue == q && it.place == queued && it.doubt == "" {
+				it.doubt = behindALoop
+			}
+		}
+	}
+}
+
 // follow adds to what earlier attempts of the same scan of flavors, or in the same state of the cluster, said. Versions
 // that drop the progress of a scan whenever something moves in the queue may stop at any of them.
 func (n *nominee) follow(trail, all []string, again bool) []string {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -67,8 +68,15 @@ func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Differenc
 	return c.compare(answers, answer), answers, err
 }
 
+// compare leaves out of the comparison what the program says that chance decides.
 func (c Contest) compare(answers []*outcome.Result, answer *outcome.Result) []outcome.Difference {
-	return slices.DeleteFunc(outcome.CompareAny(answers, answer), func(d outcome.Difference) bool { return c.Ignored[d.Aspect] })
+	leftOpen := map[string]bool{}
+	for _, w := range answer.Workloads {
+		if w.State == "Unknown" && strings.Contains(w.Message, "chance decides") {
+			leftOpen[w.Workload.String()] = true
+		}
+	}
+	return slices.DeleteFunc(outcome.CompareAny(answers, answer), func(d outcome.Difference) bool { return c.Ignored[d.Aspect] || leftOpen[d.About] })
 }
 
 // AskKueue runs Kueue several times and returns its distinct answers. Answers that differ in messages only become
