@@ -71,8 +71,11 @@ func writeAuditHTML(w io.Writer, d *Audit) error {
 		Tool: d.findings.tool, Summary: strings.Join(d.summaryParts(), " · "), Verdict: d.verdictText(), VerdictClass: "good",
 		Style: auditStyle, Script: auditScript, NoTree: d.noRows(), Unknown: d.unknownTexts(), Kueue: kueueTexts(d),
 	}
-	if len(d.faultTexts()) > 0 {
+	switch {
+	case len(d.faultTexts()) > 0:
 		page.VerdictClass = "waiting"
+	case len(d.value.Ledger) == 0:
+		page.VerdictClass = "kind"
 	}
 	page.Tree = d.htmlTree()
 	for _, t := range []htmlTable{

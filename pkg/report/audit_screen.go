@@ -47,11 +47,14 @@ func (s *Screen) paragraphIn(label string, labelWidth int, r role, text string) 
 
 func (d *Audit) drawSummary(s *Screen) {
 	s.paragraphIn(s.paint(heading, "AUDIT")+"  ", 7, normal, strings.Join(d.summaryParts(), " · "))
-	if len(d.faultTexts()) > 0 {
+	switch {
+	case len(d.faultTexts()) > 0:
 		s.paragraphIn(spaces(7), 7, waiting, "! "+d.verdictText())
-		return
+	case len(d.value.Ledger) == 0:
+		s.paragraphIn(spaces(7), 7, faint, "• "+d.verdictText())
+	default:
+		s.paragraphIn(spaces(7), 7, good, "✓ "+d.verdictText())
 	}
-	s.paragraphIn(spaces(7), 7, good, "✓ "+d.verdictText())
 }
 
 // summaryParts count the workloads.
@@ -71,6 +74,8 @@ func (d *Audit) summaryParts() []string {
 func (d *Audit) verdictText() string {
 	text := "everything known adds up"
 	switch faults := len(d.faultTexts()); {
+	case faults == 0 && len(d.value.Ledger) == 0:
+		text = "there is nothing to add up"
 	case faults == 1:
 		text = "1 thing does not add up"
 	case faults > 1:
