@@ -110,8 +110,9 @@ func (r *Report) Compare(old *Report) *Changes {
 			}
 		}
 	})
+	// What is not told any more, or was not told, is there all the same.
 	was, is := old.named(), r.named()
-	out.New, out.Gone = without(is, was), without(was, is)
+	out.New, out.Gone = without(is, slices.Concat(was, old.untold())), without(was, slices.Concat(is, r.untold()))
 	return out
 }
 
@@ -165,8 +166,23 @@ func (r *Report) named() []Named {
 		out = append(out, Named{string(i.Kind), i.Severity, i.Object.String(), i.Text})
 	}
 	if r.Findings != nil {
-		for _, f := range r.Findings.Findings {
-			out = append(out, Named{f.Rule.ID, f.Severity, strings.TrimSpace(f.At.Object.String() + " " + f.At.Path), f.Message})
+		for i := range r.Findings.Findings {
+			out = append(out, namedFinding(&r.Findings.Findings[i]))
+		}
+	}
+	return out
+}
+
+func namedFinding(f *lint.Finding) Named {
+	return Named{f.Rule.ID, f.Severity, strings.TrimSpace(f.At.Object.String() + " " + f.At.Path), f.Message}
+}
+
+// untold are the findings that are suppressed.
+func (r *Report) untold() []Named {
+	var out []Named
+	if r.Findings != nil {
+		for i := range r.Findings.Suppressed {
+			out = append(out, namedFinding(&r.Findings.Suppressed[i].Finding))
 		}
 	}
 	return out

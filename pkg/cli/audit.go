@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/audit"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/lintconfig"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
@@ -23,7 +25,7 @@ make the difference are named, with the reason.
 
 It also names devices in use that no quota counts, quota above the hardware, partitions
 that can't be given out any more, queues that idle while others wait, who has the most,
-who waits longest and why, and everything lint finds.
+who waits longest and why, and everything lint finds, as a .gpu-quota.yaml sets it.
 
 What the input does not tell is shown as ?, never as 0, with what would tell it.
 
@@ -71,6 +73,9 @@ func newAudit(env Env) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := f.toOptions(env)
+			if err == nil {
+				err = f.configure(cmd, o)
+			}
 			if err != nil {
 				return usageError{err, cmd.CommandPath()}
 			}
@@ -95,6 +100,7 @@ func (f *auditFlags) register(cmd *cobra.Command) {
 	input.StringVar(&f.failOn, "fail-on", failNever, "exit with code 1 when something of this severity or above does not add up or is found by lint: "+strings.Join(failModes, ", "))
 	input.BoolVar(&f.strict, "strict", false, "exit with code 3 when something is not known for lack of evidence")
 	input.BoolVar(&f.allResources, "all-resources", false, "take cpu, memory and what every pod has into the ledger, too")
+	f.registerConfig(input, "the configuration of lint: which rules, how severe, and what is left out")
 	addRulesFlag(input, &f.packs)
 
 	kueue := pflag.NewFlagSet(kueueGroup, pflag.ContinueOnError)
@@ -122,7 +128,7 @@ func (f *auditFlags) toOptions(env Env) (*auditOptions, error) {
 	if err := all.checkInputs(); err != nil {
 		return nil, err
 	}
-	o.project, o.claims, o.output = &lintconfig.Config{}, true, format
+	o.claims, o.output = true, format
 	// Without a namespace of its own: the whole cluster is audited.
 	o.showsAll = true
 	terminal := env.terminal(f.color)
@@ -131,6 +137,17 @@ func (f *auditFlags) toOptions(env Env) (*auditOptions, error) {
 	}
 	o.printer, err = report.NewAuditPrinter(report.Options{Format: format, Terminal: terminal})
 	return o, err
+}
+
+// configure reads the project's configuration of lint, so that audit tells the findings that lint tells. It is not for the
+// ledger, which is about the cluster there is: the version of Kueue stands in only where the input tells none, and what
+// fails a job is for --fail-on to say.
+func (f *auditFlags) configure(cmd *cobra.Command, o *auditOptions) error {
+	if err := f.configureRules(cmd.Flags().Changed, o.lintOptions); err != nil {
+		return err
+	}
+	o.supposed = kueueconf.Supposed{Version: o.project.KueueVersion, By: "kueueVersion of " + cmp.Or(f.lintConfig, lintconfig.FileName)}
+	return nil
 }
 
 func runAudit(ctx context.Context, env Env, o *auditOptions) error {
@@ -167,6 +184,9 @@ func auditOnce(ctx context.Context, env Env, o *auditOptions) (*audit.Report, *l
 	conf := computed.Engine.Config()
 	conf.Assumptions = slices.Concat(conf.Assumptions, computed.Admission.Assumptions(), computed.Inventory.Assumptions())
 	o.choose(in, findings)
+	if err := o.suppressKnown(findings); err != nil {
+		return nil, nil, err
+	}
 	snap := in.Snapshot
 	for _, p := range snap.Problems {
 		fmt.Fprintln(env.ErrOut, p)

@@ -77,7 +77,9 @@ type lintOptions struct {
 	project    *lintconfig.Config
 	severities map[string]lint.Severity
 	// baseline is a file; empty when none is used.
-	baseline      string
+	baseline string
+	// supposed is the version of Kueue where the input tells none.
+	supposed      kueueconf.Supposed
 	writeBaseline bool
 	fix           fixMode
 	// packs are the rules of --rules.
@@ -312,7 +314,7 @@ func readLint(ctx context.Context, env Env, o *lintOptions) (*lintInput, error) 
 		return nil, err
 	}
 	warnForbidden(env, snap, o.options)
-	conf, err := kueueconf.Resolve(snap, kueueconf.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates})
+	conf, err := kueueconf.Resolve(snap, kueueconf.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates, Supposed: o.supposed})
 	if err != nil {
 		return nil, err
 	}

@@ -15,32 +15,51 @@ import (
 
 // registerKept adds the flags that say what is kept in files about linting.
 func (f *lintFlags) registerKept(input *pflag.FlagSet) {
-	input.StringVar(&f.lintConfig, "config", "", "file with the configuration of lint; the default is "+lintconfig.FileName+" in the directory of the files, or one above it")
-	input.StringVar(&f.baseline, "baseline", "", "file with findings that were there before and are not reported")
+	f.registerConfig(input, "the configuration of lint")
 	input.BoolVar(&f.writeBaseline, "write-baseline", false, "write all findings to the file of --baseline")
+}
+
+// registerConfig adds the flags about findings that are not told.
+func (f *lintFlags) registerConfig(input *pflag.FlagSet, what string) {
+	input.StringVar(&f.lintConfig, "config", "", "file with "+what+"; the default is "+lintconfig.FileName+" in the directory of the files, or one above it")
+	input.StringVar(&f.baseline, "baseline", "", "file with findings that were there before and are not reported")
 }
 
 // configure reads the project's configuration. Flags that are given win over it.
 func (f *lintFlags) configure(cmd *cobra.Command, o *lintOptions) error {
-	name := f.lintConfig
-	if name == "" {
-		name = lintconfig.Find(o.filenames)
+	given := cmd.Flags().Changed
+	if err := f.configureRules(given, o); err != nil {
+		return err
 	}
-	o.project = &lintconfig.Config{}
-	if name != "" {
-		var err error
-		if o.project, err = lintconfig.Load(name); err != nil {
-			return err
-		}
-	}
-	p, given := o.project, cmd.Flags().Changed
+	p := o.project
 	if p.FailOn != "" && !given("fail-on") {
 		o.failOn = p.FailOn
 	}
 	if p.KueueVersion != "" && !given("kueue-version") {
 		o.kueueVersion = p.KueueVersion
 	}
+	o.writeBaseline = f.writeBaseline
+	if o.writeBaseline && o.baseline == "" {
+		return fmt.Errorf("--write-baseline needs --baseline FILE to write to")
+	}
+	return f.setFix(o)
+}
+
+// configureRules finds the project's configuration, and takes from it which rules are applied, and what of their findings
+// is told.
+func (f *lintFlags) configureRules(given func(flag string) bool, o *lintOptions) error {
+	name := f.lintConfig
+	if name == "" {
+		name = lintconfig.Find(o.filenames)
+	}
+	o.project = &lintconfig.Config{}
 	var err error
+	if name != "" {
+		if o.project, err = lintconfig.Load(name); err != nil {
+			return err
+		}
+	}
+	p := o.project
 	if p.KubernetesVersion != "" && !given("kubernetes-version") {
 		if o.kubernetes, err = lint.ParseKubernetes(p.KubernetesVersion); err != nil {
 			return err
@@ -53,17 +72,11 @@ func (f *lintFlags) configure(cmd *cobra.Command, o *lintOptions) error {
 		o.rules = allRules(o.packs)
 	}
 	o.skips = p.Skips
-	if o.severities, err = p.RuleSeverities(o.rules); err != nil {
-		return err
-	}
-	o.baseline, o.writeBaseline = f.baseline, f.writeBaseline
-	if !given("baseline") {
+	if o.baseline = f.baseline; !given("baseline") {
 		o.baseline = p.BaselineFile()
 	}
-	if o.writeBaseline && o.baseline == "" {
-		return fmt.Errorf("--write-baseline needs --baseline FILE to write to")
-	}
-	return f.setFix(o)
+	o.severities, err = p.RuleSeverities(o.rules)
+	return err
 }
 
 // holdStdin reads standard input once, since fixes need it again.

@@ -22,6 +22,16 @@ type Options struct {
 	Version string
 	// FeatureGates are laid over those of the input.
 	FeatureGates map[string]bool
+	// Supposed is the version where neither Version nor the input tells one. It does not win over the input.
+	Supposed Supposed
+}
+
+// Supposed is a version of Kueue that is known from elsewhere.
+type Supposed struct {
+	// Version is like that of Options; empty for none.
+	Version string
+	// By says what tells it: `kueueVersion of .gpu-quota.yaml`.
+	By string
 }
 
 // Resolve finds the effective configuration of Kueue. The error says that an option can't be used: the version
@@ -104,6 +114,11 @@ func (r *resolver) chooseVersion() error {
 		}
 	case tag.text != "":
 		v, from = tag, VersionFromImage
+	case r.opts.Supposed.Version != "":
+		if v, err = parseVersion(r.opts.Supposed.Version); err != nil {
+			return fmt.Errorf("%s: %w", r.opts.Supposed.By, err)
+		}
+		r.assume("nothing in the input tells the version of Kueue; %s is assumed, by %s", v.text, r.opts.Supposed.By)
 	case r.OpenShift:
 		v, err = parseVersion(DefaultOpenShiftVersion)
 		r.assume("nothing in the input tells the version of Kueue; %s is assumed, on which the Red Hat build of Kueue 1.4 is based. Older builds do not charge claims at all", v.text)

@@ -174,7 +174,9 @@ func TestResolveVersion(t *testing.T) {
 	tests := map[string]struct {
 		export  string
 		version string
-		want    told
+		// supposed is a version that is known from elsewhere.
+		supposed string
+		want     told
 	}{
 		"default": {want: told{"v0.19.2", "v0.19.2", VersionFromDefault}},
 		"image": {
@@ -201,6 +203,13 @@ func TestResolveVersion(t *testing.T) {
 			export:  deployment("kueue-system", "kueue-controller-manager", "example.com/kueue:v0.18.4", ""),
 			version: "0.19", want: told{"v0.19.2", "v0.19.2", VersionFromFlag},
 		},
+		"supposed where nothing tells it":     {supposed: "v0.17.2", want: told{"v0.17.2", "v0.17.2", VersionFromDefault}},
+		"supposed on OpenShift":               {export: kueueResource, supposed: "v0.17.2", want: told{"v0.17.2", "v0.17.2", VersionFromDefault}},
+		"the flag wins over what is supposed": {version: "0.19", supposed: "v0.17.2", want: told{"v0.19.2", "v0.19.2", VersionFromFlag}},
+		"the image wins over what is supposed": {
+			export:   deployment("kueue-system", "kueue-controller-manager", "example.com/kueue:v0.18.4", ""),
+			supposed: "v0.17.2", want: told{"v0.18.4", "v0.18.4", VersionFromImage},
+		},
 		"unknown newer image": {
 			export: deployment("kueue-system", "kueue-controller-manager", "example.com/kueue:v0.20.0", ""),
 			want:   told{"v0.20.0", "main", VersionFromImage},
@@ -217,7 +226,7 @@ func TestResolveVersion(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := resolve(t, snapshot(t, tc.export, ""), Options{Version: tc.version})
+			c := resolve(t, snapshot(t, tc.export, ""), Options{Version: tc.version, Supposed: Supposed{Version: tc.supposed, By: "a test"}})
 			if diff := cmp.Diff(tc.want, told{c.Version, c.Release, c.VersionSource}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -95,10 +95,14 @@ func (d *Audit) findingCounts() string {
 			parts = append(parts, countOf(c.n, c.word))
 		}
 	}
-	if len(parts) == 0 {
-		return "lint finds nothing"
+	text := "lint finds nothing"
+	if len(parts) > 0 {
+		text = "lint: " + strings.Join(parts, ", ")
 	}
-	return "lint: " + strings.Join(parts, ", ")
+	if f.Suppressed > 0 {
+		text += fmt.Sprintf(" · %d suppressed", f.Suppressed)
+	}
+	return text
 }
 
 // noRows says why the ledger is empty.
