@@ -18,11 +18,7 @@ func (g *flavored) draw(s *Screen) {
 		for i := range g.rows {
 			g.rows[i].cells = slices.Delete(g.rows[i].cells, g.at, g.at+1)
 		}
-		right := map[int]bool{}
-		for i := range g.right {
-			right[i-1] = true
-		}
-		g.right = right
+		g.right, g.quiet = leftOf(g.right), leftOf(g.quiet)
 	}
 	g.grid.draw(s)
 }

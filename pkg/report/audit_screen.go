@@ -25,26 +25,6 @@ func (d *Audit) Draw(s *Screen) {
 	drawKueue(s, d.report.Config)
 }
 
-// section is a title with a remark behind it.
-func (s *Screen) section(title, remark string) {
-	s.line()
-	s.paragraphIn(s.paint(heading, title)+"   ", width(title)+3, faint, remark)
-}
-
-// paragraphIn is a paragraph of one colour behind a label that is painted already.
-func (s *Screen) paragraphIn(label string, labelWidth int, r role, text string) {
-	lines := wrapWords(clean(text), s.Width-labelWidth)
-	if len(lines) == 0 {
-		s.line(label)
-	}
-	for i, l := range lines {
-		if i > 0 {
-			label = spaces(labelWidth)
-		}
-		s.line(label, s.paint(r, l))
-	}
-}
-
 func (d *Audit) drawSummary(s *Screen) {
 	s.paragraphIn(s.paint(heading, "AUDIT")+"  ", 7, normal, strings.Join(d.summaryParts(), " · "))
 	switch {
@@ -137,7 +117,7 @@ func (d *Audit) drawTotals(s *Screen) {
 		return
 	}
 	g := flavored{only: only, at: 1, grid: grid{indent: 4, below: 6, right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true},
-		titles: []string{"RESOURCE", "FLAVOR", "HARDWARE", "QUOTA", "RESERVED", "RECOMPUTED", "ALLOCATED", "PENDING", ""}}}
+		titles: []string{"RESOURCE", "FLAVOR", "HARDWARE", "QUOTA", "RESERVED", "RECOMPUTED", "ALLOCATED", "PENDING", ""}, quiet: map[int]bool{7: true}}}
 	for _, t := range mergePending(d.value.Totals, totalParts) {
 		r := row{cells: []cell{
 			plainCell(t.Resource), dash(t.Flavor), d.hardwareCell(t), amountCell(t.Nominal), knownCell(t.Reserved), knownCell(t.Recomputed), knownCell(t.Allocated), knownCell(t.Pending),
@@ -198,7 +178,7 @@ func (d *Audit) drawDevices(s *Screen) {
 	}
 	s.section("DEVICES", "as drivers and device plugins publish them")
 	g := grid{indent: 4, below: 6, right: map[int]bool{2: true, 3: true, 4: true, 5: true},
-		titles: []string{"MODEL", "PROFILE", "PUBLISHED", "HEALTHY", "ALLOCATED", "FREE", "CHARGED TO"}}
+		titles: []string{"MODEL", "PROFILE", "PUBLISHED", "HEALTHY", "ALLOCATED", "FREE", "CHARGED TO"}, labelled: true}
 	for i, x := range d.value.Devices {
 		if i == 0 || x.Driver+x.Resource != d.value.Devices[i-1].Driver+d.value.Devices[i-1].Resource {
 			g.add(row{cells: append([]cell{{clean(x.Driver + x.Resource), heading}}, make([]cell, 5)...)})
@@ -229,7 +209,7 @@ func (d *Audit) drawLedger(s *Screen) {
 	only := d.onlyFlavor()
 	s.section("LEDGER", remarks(d.ledgerRemark(), inFlavor(only)))
 	g := flavored{only: only, at: 2, grid: grid{indent: 4, below: 8, right: map[int]bool{3: true, 4: true, 5: true, 6: true, 7: true},
-		titles: []string{"COHORT / QUEUE", "RESOURCE", "FLAVOR", "QUOTA", "RESERVED", "RECOMPUTED", "ALLOCATED", "PENDING", ""}}}
+		titles: []string{"COHORT / QUEUE", "RESOURCE", "FLAVOR", "QUOTA", "RESERVED", "RECOMPUTED", "ALLOCATED", "PENDING", ""}, quiet: map[int]bool{7: true}}}
 	depth := d.depths()
 	for _, rows := range d.ledgerByNode() {
 		for i, l := range mergePending(rows, ledgerParts) {
@@ -295,9 +275,9 @@ func (d *Audit) drawHolders(s *Screen) {
 		return
 	}
 	s.section("WHO HAS THE MOST", "")
-	g := grid{indent: 4, below: 6, right: map[int]bool{2: true, 4: true}, titles: []string{"RESOURCE", "FLAVOR", "AMOUNT", "WORKLOAD", "PRIORITY", "QUEUE"}}
+	g := grid{indent: 4, below: 6, right: map[int]bool{2: true, 4: true}, titles: []string{"RESOURCE", "FLAVOR", "AMOUNT", "WORKLOAD", "PRIORITY", "QUEUE", ""}}
 	for _, h := range d.value.Holders {
-		g.add(row{cells: []cell{plainCell(h.Resource), plainCell(h.Flavor), {text: h.Amount}, plainCell(inNamespace(h.charge)), {text: fmt.Sprint(h.Priority)}}, tail: words(h.ClusterQueue)})
+		g.add(row{cells: []cell{plainCell(h.Resource), plainCell(h.Flavor), {text: h.Amount}, plainCell(inNamespace(h.charge)), {text: fmt.Sprint(h.Priority)}, plainCell(h.ClusterQueue)}})
 	}
 	g.draw(s)
 }

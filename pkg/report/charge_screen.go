@@ -238,7 +238,7 @@ func (d *Charges) summary(s *Screen, shown []*charge.Charge) {
 		s.line(s.paint(heading, head), " · ", lines[0])
 		return
 	}
-	s.line(s.paint(heading, head))
+	s.paragraphIn("", 0, heading, head)
 	for _, l := range lines {
 		s.line("  ", l)
 	}

@@ -30,6 +30,7 @@ func (d *Devices) Draw(s *Screen) {
 	for i := len(v.g.titles) - 6; i < len(v.g.titles)-1; i++ {
 		v.g.right[i] = true
 	}
+	v.g.quiet = map[int]bool{len(v.g.titles) - 2: true}
 	for _, p := range d.byPlace() {
 		v.pool(p)
 	}

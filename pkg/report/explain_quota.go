@@ -42,7 +42,7 @@ func (d *Explanations) quota(s *Screen, x *explain.Explanation) {
 	if x.Cohort != "" {
 		in += " · cohort " + clean(x.Cohort)
 	}
-	s.line(s.paint(heading, "QUOTA"), "   ", s.paint(faint, in))
+	s.title("QUOTA", in)
 	titles := []string{"RESOURCE", "FLAVOR", "REQUEST", "USED", "NOMINAL", "FREE", ""}
 	borrows := slices.ContainsFunc(x.Quota, func(l explain.QuotaLine) bool { return l.BorrowingLimit != nil })
 	shares := x.Cohort != "" && slices.ContainsFunc(x.Quota, func(l explain.QuotaLine) bool { return l.Live })
@@ -114,8 +114,7 @@ func (d *Explanations) flavors(s *Screen, x *explain.Explanation) {
 	if len(attempts) == 0 || len(attempts) == 1 && len(attempts[0].Lines) > 0 {
 		return // the quota above says it all
 	}
-	s.line()
-	s.line(s.paint(heading, "FLAVORS TRIED"), "   ", s.paint(faint, "in the order of the ClusterQueue"))
+	s.section("FLAVORS TRIED", "in the order of the ClusterQueue")
 	several := slices.ContainsFunc(attempts, func(at admission.Attempt) bool { return at.PodSet != attempts[0].PodSet })
 	for _, at := range attempts {
 		look, text := attemptLook(at)
@@ -155,9 +154,8 @@ func (d *Explanations) holders(s *Screen, x *explain.Explanation) {
 		groups[h.FlavorResource] = append(groups[h.FlavorResource], h)
 	}
 	for _, fr := range order {
-		s.line()
-		s.line(s.paint(heading, "HELD BY"), "   ", s.paint(faint, fmt.Sprintf("%s in %s", clean(string(fr.Resource)), clean(fr.Flavor))))
-		g := grid{indent: 4, below: 6, titles: []string{"WORKLOAD", "QUEUE", "AMOUNT", "PRIORITY", "SINCE", "PREEMPTIBLE"}, right: map[int]bool{2: true, 3: true}}
+		s.section("HELD BY", fmt.Sprintf("%s in %s", clean(string(fr.Resource)), clean(fr.Flavor)))
+		g := grid{indent: 4, below: 6, titles: []string{"WORKLOAD", "QUEUE", "AMOUNT", "PRIORITY", "SINCE", "PREEMPTIBLE"}, labelled: true, right: map[int]bool{2: true, 3: true}}
 		var rest quota.Amount
 		for i, h := range groups[fr] {
 			if i >= mostHolders && !s.Wide {
@@ -216,7 +214,7 @@ func (d *Explanations) position(s *Screen, x *explain.Explanation) {
 	if p.Strict {
 		order += "; StrictFIFO: nothing passes the first"
 	}
-	s.line(s.paint(heading, "BEFORE IT IN THE QUEUE"), "   ", s.paint(faint, order))
+	s.title("BEFORE IT IN THE QUEUE", order)
 	for i, c := range p.Ahead {
 		if i == mostAhead && !s.Wide {
 			s.line(fmt.Sprintf("    … %d more", len(p.Ahead)-mostAhead))
@@ -233,8 +231,7 @@ func (d *Explanations) remedies(s *Screen, x *explain.Explanation) {
 	if len(x.Remedies) == 0 && !x.Untried {
 		return
 	}
-	s.line()
-	s.line(s.paint(heading, "WHAT WOULD ADMIT IT"), "   ", s.paint(faint, "each tried by running admission again with the change"))
+	s.section("WHAT WOULD ADMIT IT", "each tried by running admission again with the change")
 	drawRemedies(s, x.Remedies)
 	if x.Untried {
 		s.paragraph("     ", "Not all changes were tried, for so many workloads. Explain this one alone to have them tried.")

@@ -188,14 +188,14 @@ func (d *Explanations) charge(s *Screen, c *charge.Charge) {
 		return
 	}
 	s.line()
-	title := "CHARGE"
+	remark := ""
 	switch c.Verdict {
 	case charge.Inadmissible:
-		title += "  (what can be told; nothing is charged while it is refused)"
+		remark = "(what can be told; nothing is charged while it is refused)"
 	case charge.Unknown:
-		title += "  (the part that is known)"
+		remark = "(the part that is known)"
 	}
-	s.line(s.paint(heading, title))
+	s.paragraphIn(s.paint(heading, "CHARGE")+"  ", len("CHARGE")+2, heading, remark)
 	for _, ps := range c.PodSets {
 		s.line("  pod set ", clean(ps.Name), fmt.Sprintf(" × %d", ps.Count))
 		d.podSet(s, ps)

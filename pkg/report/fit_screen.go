@@ -14,8 +14,7 @@ func (d *Explanations) devices(s *Screen, x *explain.Explanation) {
 	if x.Fit == nil {
 		return
 	}
-	s.line()
-	s.line(s.paint(heading, "DEVICES"), "   ", s.paint(faint, "can the pods get theirs now?"))
+	s.section("DEVICES", "can the pods get theirs now?")
 	f := x.Fit
 	switch {
 	case f.Verdict == fit.NotNeeded:

@@ -1,6 +1,9 @@
 package report
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // gap is the space between two columns.
 const gap = 2
@@ -47,7 +50,7 @@ const (
 )
 
 // grid lays out rows in aligned columns without borders. Only the last column wraps; where the screen
-// leaves no room for it, it goes below the row. (The table of lipgloss is not used: it breaks words
+// leaves no room for it, it goes below the row, and on a terminal that is narrower still others do. (The table of lipgloss is not used: it breaks words
 // that do not fit, and takes a fifth of a second for ten thousand rows.)
 type grid struct {
 	indent int
@@ -56,7 +59,11 @@ type grid struct {
 	titles []string
 	// right aligns a column to the right.
 	right map[int]bool
-	rows  []row
+	// quiet leaves a zero of a column out where it stands below the row.
+	quiet map[int]bool
+	// labelled puts the title of the last column before it where it stands below the row.
+	labelled bool
+	rows     []row
 }
 
 func (g *grid) add(r row) { g.rows = append(g.rows, r) }
@@ -64,28 +71,45 @@ func (g *grid) add(r row) { g.rows = append(g.rows, r) }
 // draw writes the grid. The titles are those of the cells, then that of the tail.
 func (g *grid) draw(s *Screen) {
 	widths := g.widths()
+	columns := s.columnsThatFit(g.indent, widths)
+	stacked := columns < len(widths)
+	tailTitle := g.titles[len(widths)]
+	widths = widths[:columns]
 	at := g.indent
 	for _, w := range widths {
 		at += w + gap
 	}
-	stacked := s.Width-at < g.tailNeeds()
-	head := row{tail: flow{pieces: []string{g.titles[len(widths)]}, role: heading}}
+	stacked = stacked || s.Width-at < g.tailNeeds() || s.folds && s.Width-at < width(tailTitle)
+	head := row{tail: flow{pieces: []string{tailTitle}, separator: " ", role: heading}}
 	if stacked {
 		head.tail = flow{}
 	}
-	for _, t := range g.titles[:len(widths)] {
+	for _, t := range g.titles[:columns] {
 		head.cells = append(head.cells, cell{t, heading})
 	}
 	g.drawRow(s, head, widths, at)
 	for _, r := range g.rows {
 		if stacked {
-			if !r.tail.placeholder && len(r.tail.pieces) > 0 {
-				r.under = append([]note{{flow: r.tail, indent: g.below, unmarked: true}}, r.under...)
-			}
-			r.tail = flow{}
+			g.stack(&r, columns)
 		}
 		g.drawRow(s, r, widths, at)
 	}
+}
+
+// stack puts below a row what has no room behind it: the columns from the n-th on, and the last one.
+func (g *grid) stack(r *row, n int) {
+	var below []note
+	if pieces := g.fold(r, n); len(pieces) > 0 {
+		below = append(below, note{flow: flow{pieces: pieces, separator: " · "}, indent: g.below, unmarked: true})
+	}
+	if !r.tail.placeholder && len(r.tail.pieces) > 0 {
+		if g.labelled {
+			r.tail.pieces = slices.Concat([]string{strings.ToLower(g.titles[len(g.titles)-1]) + " " + r.tail.pieces[0]}, r.tail.pieces[1:])
+		}
+		below = append(below, note{flow: r.tail, indent: g.below, unmarked: true})
+	}
+	r.under = append(below, r.under...)
+	r.tail = flow{}
 }
 
 // tailNeeds is the room the last column needs: its widest piece, up to a limit from which pieces wrap.
@@ -124,7 +148,7 @@ func (g *grid) drawRow(s *Screen, r row, widths []int, at int) {
 		b.WriteString(pad)
 		b.WriteString(spaces(gap))
 	}
-	lines := wrapPieces(r.tail.pieces, r.tail.separator, r.tail.lead, s.Width-at)
+	lines := wrapIn(r.tail.pieces, r.tail.separator, r.tail.lead, s.Width-at)
 	if len(lines) == 0 {
 		lines = []string{""}
 	}

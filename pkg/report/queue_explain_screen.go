@@ -166,7 +166,7 @@ func (d *QueueExplanations) usage(s *Screen, q *explain.Queue) {
 	case admission.FromNothing:
 		from += " · usage is not known: the input holds no Workloads, and no status"
 	}
-	s.line(s.paint(heading, "USAGE"), "   ", s.paint(faint, from))
+	s.title("USAGE", from)
 	t := &treeScreen{Queues: d.queues(), s: s}
 	g := t.newGrid()
 	g.indent, g.below = 4, 6
@@ -181,8 +181,7 @@ func (d *QueueExplanations) local(s *Screen, q *explain.Queue) {
 	if q.Local == nil || !q.Known || len(q.Local.Usage) == 0 {
 		return
 	}
-	s.line()
-	s.line(s.paint(heading, "OF THIS"), "   ", s.paint(faint, "what the workloads of "+clean(q.Ref.String())+" hold"))
+	s.section("OF THIS", "what the workloads of "+clean(q.Ref.String())+" hold")
 	g := grid{indent: 4, below: 6, titles: []string{"RESOURCE", "FLAVOR", "USED", ""}, right: map[int]bool{2: true}}
 	keys := q.Local.Usage.Sorted()
 	slices.SortStableFunc(keys, func(a, b quota.FlavorResource) int { return compareResources(a.Resource, b.Resource) })
@@ -206,7 +205,7 @@ func (d *QueueExplanations) pending(s *Screen, q *explain.Queue) {
 	if !q.Known {
 		title, order = "PERHAPS PENDING", "not all Workloads are in the input: these may as well be admitted"
 	}
-	s.line(s.paint(heading, title), "   ", s.paint(faint, order))
+	s.title(title, order)
 	d.table(s, q, q.Pending, q.PendingTotal)
 	if p := q.Pending[0].Position; q.Known && p != nil && !p.Certain {
 		s.paragraph("    ", "The order is not certain: "+p.Why+".")
@@ -218,8 +217,7 @@ func (d *QueueExplanations) outside(s *Screen, q *explain.Queue) {
 	if len(q.Outside) == 0 {
 		return
 	}
-	s.line()
-	s.line(s.paint(heading, "OUTSIDE OF THE QUEUE"), "   ", s.paint(faint, "refused or held back, in the order in which they would stand"))
+	s.section("OUTSIDE OF THE QUEUE", "refused or held back, in the order in which they would stand")
 	d.table(s, q, q.Outside, q.OutsideTotal)
 }
 
@@ -278,8 +276,7 @@ func (d *QueueExplanations) opening(s *Screen, q *explain.Queue) {
 	if len(q.Opening) == 0 {
 		return
 	}
-	s.line()
-	s.line(s.paint(heading, "WHAT WOULD OPEN IT"), "   ", s.paint(faint, "each tried"))
+	s.section("WHAT WOULD OPEN IT", "each tried")
 	drawRemedies(s, q.Opening)
 }
 
@@ -296,7 +293,7 @@ func (d *QueueExplanations) first(s *Screen, q *explain.Queue) {
 	if served := x.Predicted.State; served == explain.Admitted || served == explain.QuotaReserved || served == explain.Preempts {
 		title = "THE FIRST"
 	}
-	s.line(s.paint(heading, title), "   ", s.paint(faint, clean(fullName(x.Charge))+" "+v.verb+" "+v.word))
+	s.title(title, clean(fullName(x.Charge))+" "+v.verb+" "+v.word)
 	if ahead := aheadOf(x); q.Local != nil && ahead > 0 {
 		s.paragraph("  ", plural(ahead, "workload")+" of other LocalQueues stand"+third(ahead)+" before it in ClusterQueue "+q.ClusterQueue)
 	}

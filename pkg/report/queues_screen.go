@@ -22,7 +22,7 @@ func (d *Queues) Draw(s *Screen) {
 		drawKueue(s, d.conf)
 		return
 	}
-	t.widths = t.g.widths()
+	t.fit()
 	first := true
 	for _, root := range d.trees.Roots {
 		if !t.any(root) {
@@ -51,6 +51,23 @@ type treeScreen struct {
 	g      grid
 	widths []int
 	titled bool
+	// barless leaves out the bars: they say again what the columns beside them say.
+	barless bool
+}
+
+// barColumn is where the bars stand.
+const barColumn = 2
+
+// fit finds out which columns have room.
+func (t *treeScreen) fit() {
+	t.widths = t.g.widths()
+	if t.s.columnsThatFit(accountIndent, t.widths) < len(t.widths) {
+		t.barless = true
+		t.widths = slices.Delete(t.widths, barColumn, barColumn+1)
+		t.g.titles = slices.Delete(t.g.titles, barColumn, barColumn+1)
+		t.g.right = leftOf(t.g.right)
+	}
+	t.widths = t.widths[:t.s.columnsThatFit(accountIndent, t.widths)]
 }
 
 // any tells that the node or one below it is kept.
@@ -228,7 +245,7 @@ func (t *treeScreen) accounts(n *admission.TreeNode, below string) {
 		t.account(row{cells: cells}, indent, below, at)
 	}
 	for _, l := range byResource(n.Lines) {
-		t.account(t.row(n, l), indent, below, at)
+		t.account(t.fitted(t.row(n, l)), indent, below, at)
 	}
 }
 
@@ -248,11 +265,11 @@ func (t *treeScreen) account(r row, indent, below string, at int) {
 		b.WriteString(pad)
 		b.WriteString(spaces(gap))
 	}
-	lines := wrapPieces(r.tail.pieces, r.tail.separator, "", t.s.Width-at)
+	lines := wrapIn(r.tail.pieces, r.tail.separator, "", t.s.Width-at)
 	if len(lines) == 0 {
 		lines = []string{""}
 	}
-	if len(lines) > 0 && width(lines[0]) > t.s.Width-at {
+	if slices.ContainsFunc(lines, func(l string) bool { return width(l) > t.s.Width-at }) {
 		t.s.line(b.String())
 		at = accountIndent + 2*gap
 		lines = append([]string{""}, wrapPieces(r.tail.pieces, r.tail.separator, "", t.s.Width-at)...)
@@ -276,6 +293,15 @@ func (t *treeScreen) row(n *admission.TreeNode, l *admission.TreeLine) row {
 	if l.Borrowed > 0 && n.Known {
 		r.tail.role = waiting
 	}
+	return r
+}
+
+// fitted is the row with the columns that have room, and the others in front of its remarks.
+func (t *treeScreen) fitted(r row) row {
+	if t.barless {
+		r.cells = slices.Delete(r.cells, barColumn, barColumn+1)
+	}
+	r.tail.pieces = append(t.g.fold(&r, len(t.widths)), r.tail.pieces...)
 	return r
 }
 

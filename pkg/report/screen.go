@@ -49,15 +49,18 @@ type Screen struct {
 	Terminal
 	out    *bufio.Writer
 	indent int
+	// folds tells that the width is real: what has no room goes below.
+	folds  bool
 	styles map[role]lipgloss.Style
 }
 
 func newScreen(w io.Writer, t Terminal) *Screen {
-	if t.Width == 0 {
+	folds := t.Width > 0
+	if !folds {
 		t.Width = DefaultWidth
 	}
 	t.Width = max(t.Width, minWidth)
-	s := &Screen{Terminal: t, out: bufio.NewWriterSize(w, 1<<16)}
+	s := &Screen{Terminal: t, out: bufio.NewWriterSize(w, 1<<16), folds: folds}
 	if t.Color {
 		r := lipgloss.NewRenderer(io.Discard)
 		r.SetColorProfile(termenv.ANSI)
@@ -149,5 +152,30 @@ func (s *Screen) paragraph(label string, text string) {
 			continue
 		}
 		s.line(pad, l)
+	}
+}
+
+// section is a title with a remark behind it, after an empty line.
+func (s *Screen) section(title, remark string) {
+	s.line()
+	s.title(title, remark)
+}
+
+// title is a title with a remark behind it.
+func (s *Screen) title(title, remark string) {
+	s.paragraphIn(s.paint(heading, title)+"   ", width(title)+3, faint, remark)
+}
+
+// paragraphIn is a paragraph of one colour behind a label that is painted already.
+func (s *Screen) paragraphIn(label string, labelWidth int, r role, text string) {
+	lines := wrapWords(clean(text), s.Width-labelWidth)
+	if len(lines) == 0 {
+		s.line(label)
+	}
+	for i, l := range lines {
+		if i > 0 {
+			label = spaces(labelWidth)
+		}
+		s.line(label, s.paint(r, l))
 	}
 }

@@ -94,17 +94,21 @@ func TestScreens(t *testing.T) {
 }
 
 func TestScreensFitTheTerminal(t *testing.T) {
-	documents := map[string]Document{"charge": everyVerdict(), "explain": explanationsOf(pending(), of(refused()), of(unknown()))}
+	documents := map[string]Document{
+		"charge": everyVerdict(), "explain": explanationsOf(pending(), of(refused()), of(unknown())), "fit": explanationsOf(fitted(partlyFits())),
+		"queues": researchQueues(t), "explain-queues": researchQueueExplanations(t, 20), "simulate": researchSimulation(t, false),
+		"devices": NewDevices(stock(t), nil, nil, nil), "audit": auditFixture(t), "audit-changed": changedFixture(t),
+	}
 	for name, d := range documents {
-		for _, columns := range []int{80, 100, 160} {
+		for _, columns := range []int{60, 80, 100, 160} {
 			for _, format := range []string{"", "wide"} {
 				if format == "wide" && columns < DefaultWidth {
 					continue // it is wide
 				}
 				for l := range strings.Lines(string(printed(t, d, format, Terminal{Width: columns}))) {
 					l = strings.TrimRight(l, "\n")
-					// A single word that is too long is not broken.
-					if width(l) > columns && len(strings.Fields(l)) > 1 && width(longestWord(l)) < columns/2 {
+					// Neither a single word that is too long is broken, nor a command.
+					if width(l) > columns && !strings.HasPrefix(strings.TrimSpace(l), "kubectl ") && len(strings.Fields(l)) > 1 && width(longestWord(l)) < columns/2 {
 						t.Errorf("%s %s at %d columns: %q is %d wide", name, format, columns, l, width(l))
 					}
 				}
@@ -176,5 +180,42 @@ func TestServicesThatDoNotAskForKueueAreCountedNotListed(t *testing.T) {
 	only.HideServices(true)
 	if out := string(printed(t, only, "", Terminal{})); !strings.Contains(out, "pod/free") {
 		t.Errorf("a table was left empty:\n%s", out)
+	}
+}
+
+// TestNoColumnIsLostOnANarrowTerminal: what has no room beside goes below, with its title; a pipe has room for all.
+func TestNoColumnIsLostOnANarrowTerminal(t *testing.T) {
+	g := grid{indent: 2, below: 4, titles: []string{"NAME", "HELD", "FREE", "NOTE"}, quiet: map[int]bool{2: true}, labelled: true}
+	name := strings.Repeat("n", 50)
+	g.add(row{cells: []cell{plainCell(name), plainCell("12"), plainCell("0")}, tail: words("as it was")})
+	g.add(row{cells: []cell{plainCell("short"), {}, plainCell("3")}})
+	for columns, want := range map[int]string{
+		60: "  NAME" + spaces(48) + "HELD\n  " + name + "  12\n      note as it was\n  short\n      free 3\n",
+		0:  "  NAME" + spaces(48) + "HELD  FREE  NOTE\n  " + name + "  12    0     as it was\n  short" + spaces(53) + "3\n",
+	} {
+		var out bytes.Buffer
+		s := newScreen(&out, Terminal{Width: columns})
+		h := g
+		h.draw(s)
+		if err := s.flush(); err != nil || out.String() != want {
+			t.Errorf("at %d columns (%v):\n%s\nwant:\n%s", columns, err, &out, want)
+		}
+	}
+}
+
+// TestTextStaysInTheRoomOfItsColumn: room for the widest word is room enough, however narrow.
+func TestTextStaysInTheRoomOfItsColumn(t *testing.T) {
+	g := grid{titles: []string{"NAME", "CHARGED TO"}}
+	g.add(row{cells: []cell{plainCell(strings.Repeat("n", 66))}, tail: flow{pieces: []string{"gpus", "1 tainted"}, separator: ", "}})
+	var out bytes.Buffer
+	s := newScreen(&out, Terminal{Width: 80})
+	g.draw(s)
+	if err := s.flush(); err != nil {
+		t.Fatal(err)
+	}
+	for l := range strings.Lines(out.String()) {
+		if width(strings.TrimRight(l, "\n")) > 80 {
+			t.Errorf("%q does not fit", l)
+		}
 	}
 }

@@ -15,7 +15,11 @@ func wrapWords(text string, columns int) []string {
 // the first starts with lead; one that is not the last ends with the separator, less its last space,
 // unless lead takes the separator's part. Pieces longer than a line are wrapped between words.
 func wrapPieces(pieces []string, separator, lead string, columns int) []string {
-	columns = max(columns, narrowest)
+	return wrapIn(pieces, separator, lead, max(columns, narrowest))
+}
+
+// wrapIn is wrapPieces for room that may be narrower than text should be.
+func wrapIn(pieces []string, separator, lead string, columns int) []string {
 	var lines []string
 	line, used := "", 0
 	tail := strings.TrimRight(separator, " ")
