@@ -41,7 +41,7 @@ func (b *builder) hardware(t *Total) {
 		b.lacks(ColumnPublished, name, "", missing...)
 		return
 	}
-	c := counter{builder: b, resource: t.Resource, in: in, devices: map[*resourcev1.Device]bool{}, sets: map[setName]*counted{}}
+	c := counter{builder: b, resource: t.Resource, in: in, devices: map[*cluster.Device]bool{}, sets: map[setName]*counted{}}
 	for _, class := range classes {
 		c.class(class)
 	}
@@ -121,7 +121,7 @@ type counter struct {
 	resource corev1.ResourceName
 	in       *reach
 	// devices counted so far, by one of several classes.
-	devices map[*resourcev1.Device]bool
+	devices map[*cluster.Device]bool
 	// sets are the counter sets that matching devices consume.
 	sets               map[setName]*counted
 	published, healthy quota.Amount

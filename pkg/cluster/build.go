@@ -19,7 +19,7 @@ import (
 // Builder collects documents into a Snapshot. Objects are decoded in parallel while reading goes on.
 type Builder struct {
 	wants  func(schema.GroupKind) bool
-	shared map[schema.GroupKind]decodeFunc
+	shared map[kindVersion]decodeFunc
 
 	queue   chan job
 	workers sync.WaitGroup
@@ -107,6 +107,7 @@ func (b *Builder) Build() *Snapshot {
 	for _, p := range b.problems {
 		s.Problems = append(s.Problems, p.problem)
 	}
+	b.done, b.shared = nil, nil // what is remembered of equal parts takes memory
 	s.finish()
 	s.Coverage.addUp(s.List(Namespace))
 	return s
@@ -135,7 +136,7 @@ func (b *Builder) decode(j job) result {
 		return result{seq: j.seq, problem: problemAt(j.doc.Origin, fmt.Sprintf(
 			"%s: version %s is not supported (supported: %v)", j.doc.Kind, j.doc.APIVersion, j.kind.Versions))}
 	}
-	if shared := b.shared[j.kind.GroupKind]; shared != nil && version.Version == j.kind.Versions[0] {
+	if shared := b.shared[kindVersion{j.kind.GroupKind, version.Version}]; shared != nil {
 		decode = shared
 	}
 	d, err := decode(j.doc.JSON)
@@ -210,7 +211,7 @@ func (s *Snapshot) add(o *Object) {
 
 // twice notes that the input holds two versions of an object. What is laid over it later is meant to replace it.
 func (s *Snapshot) twice(taken, left *Object) {
-	if !taken.Laid && !left.Laid && !apiequality.Semantic.DeepEqual(taken.Typed, left.Typed) {
+	if !taken.Laid && !left.Laid && !apiequality.Semantic.DeepEqual(taken.API(), left.API()) {
 		s.Twice = append(s.Twice, Twice{Taken: taken, Left: left})
 	}
 }

@@ -79,7 +79,8 @@ func (s *Snapshot) apply(c Change) error {
 
 // patched is a changed copy of an object.
 func patched(old *Object, patch []byte) (*Object, error) {
-	text, err := json.Marshal(old.Typed)
+	before := old.API()
+	text, err := json.Marshal(before)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func patched(old *Object, patch []byte) (*Object, error) {
 	if text, err = p.Apply(text); err != nil {
 		return nil, err
 	}
-	typed := reflect.New(reflect.TypeOf(old.Typed).Elem()).Interface()
+	typed := reflect.New(reflect.TypeOf(before).Elem()).Interface()
 	if err := json.Unmarshal(text, typed); err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func patched(old *Object, patch []byte) (*Object, error) {
 	return o, nil
 }
 
-// objectOf wraps a typed object.
+// objectOf wraps an object of the type of its API.
 func objectOf(typed any) (*Object, error) {
 	v := reflect.ValueOf(typed)
 	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
@@ -116,5 +117,6 @@ func objectOf(typed any) (*Object, error) {
 	if !ok {
 		return nil, fmt.Errorf("%T has no metadata", typed)
 	}
-	return &Object{Typed: typed, Meta: meta, Laid: true}, nil
+	out := compacted(decoded{typed, meta}, newSliceDecoder())
+	return &Object{Typed: out.typed, Meta: out.meta, Laid: true}, nil
 }

@@ -68,10 +68,10 @@ func TestOldResourceSlices(t *testing.T) {
 		"v1beta1": "{name: d, basic: {attributes: {type: {string: mig}}, capacity: {memory: {value: 1Gi}}, consumesCounters: [{counterSet: c, counters: {memory: {value: 1Gi}}}]}}",
 	} {
 		t.Run(version, func(t *testing.T) {
-			got := get[*resourcev1.ResourceSlice](t, "{apiVersion: resource.k8s.io/"+version+", kind: ResourceSlice, metadata: {name: s}, spec: {driver: d, nodeName: n1, pool: {name: p, generation: 1, resourceSliceCount: 1}, devices: ["+device+"]}}", ResourceSlice, "", "s")
+			got := get[*DeviceSlice](t, "{apiVersion: resource.k8s.io/"+version+", kind: ResourceSlice, metadata: {name: s}, spec: {driver: d, nodeName: n1, pool: {name: p, generation: 1, resourceSliceCount: 1}, devices: ["+device+"]}}", ResourceSlice, "", "s")
 			d := got.Spec.Devices[0]
 			memory, counted := d.Capacity["memory"].Value, d.ConsumesCounters[0].Counters["memory"].Value
-			if *got.Spec.NodeName != "n1" || *d.Attributes["type"].StringValue != "mig" || memory.String() != "1Gi" || counted.String() != "1Gi" {
+			if *got.Spec.NodeName != "n1" || *d.Attributes.Get("type").StringValue != "mig" || memory.String() != "1Gi" || counted.String() != "1Gi" {
 				t.Errorf("got %+v", got.Spec)
 			}
 		})

@@ -94,7 +94,7 @@ var kinds = []Kind{
 		v("v1beta2", resourceV1[resourcev1beta2.DeviceClass, resourcev1.DeviceClass]),
 		v("v1beta1", resourceV1[resourcev1beta1.DeviceClass, resourcev1.DeviceClass])),
 	kindOf(ResourceSlice, "resourceslices", clusterWide,
-		v("v1", into[resourcev1.ResourceSlice]), // see sliceDecoder
+		v("v1", into[resourcev1.ResourceSlice]), // see sharedDecoders
 		v("v1beta2", resourceV1[resourcev1beta2.ResourceSlice, resourcev1.ResourceSlice]),
 		v("v1beta1", resourceV1[resourcev1beta1.ResourceSlice, resourcev1.ResourceSlice])),
 	kindOf(ResourceClaim, "resourceclaims", namespaced,

@@ -63,7 +63,7 @@ type Object struct {
 	Ref Ref
 	// Meta points into Typed.
 	Meta *metav1.ObjectMeta
-	// Typed is a pointer to the decoded object, for example *batchv1.Job or *crd.JobSet.
+	// Typed is a pointer to the decoded object, for example *batchv1.Job or *crd.JobSet; of a ResourceSlice that of this package.
 	// It is shared and must not be changed.
 	Typed any
 	// Origin is where the object was read.
@@ -74,6 +74,14 @@ type Object struct {
 	Seq int
 	// Laid tells that the object comes from -f: it never passed an API server.
 	Laid bool
+}
+
+// API is the typed object as the type of its API; where the program reads only a part of it, as Typed.
+func (o *Object) API() any {
+	if slice, ok := o.Typed.(*DeviceSlice); ok {
+		return slice.API()
+	}
+	return o.Typed
 }
 
 // As returns the typed object, or the zero value when it is of another type (or o is nil).

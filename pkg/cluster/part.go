@@ -63,31 +63,38 @@ func (p *part[T]) decode(text []byte) (T, error) {
 	return value, nil
 }
 
-// words holds each of the strings that many objects repeat once.
-type words struct {
+// interned holds one copy of what each of the texts that many objects repeat stands for.
+type interned[T any] struct {
+	// make makes the copy. It reports false for a text that stands for nothing.
+	make func(text string) (*T, bool)
+
 	mu    sync.RWMutex
-	known map[string]*string
+	known map[string]*T
 }
 
-// of is the one copy of a text.
-func (w *words) of(text []byte) *string {
+// of is the one copy for a text.
+func (w *interned[T]) of(text []byte) (*T, bool) {
 	w.mu.RLock()
 	known, ok := w.known[string(text)]
 	w.mu.RUnlock()
 	if ok {
-		return known
+		return known, true
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if known, ok := w.known[string(text)]; ok {
-		return known
+		return known, true
 	}
 	word := string(text)
+	made, ok := w.make(word)
+	if !ok {
+		return nil, false
+	}
 	if w.known == nil {
-		w.known = map[string]*string{}
+		w.known = map[string]*T{}
 	}
 	if len(w.known) < maxParts {
-		w.known[word] = &word
+		w.known[word] = made
 	}
-	return &word
+	return made, true
 }

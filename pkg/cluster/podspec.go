@@ -20,10 +20,21 @@ type podDecoder struct {
 // maxPodSpecs bounds the memory for pod specs of which each is different.
 const maxPodSpecs = 1 << 12
 
-// sharedDecoders decode kinds of which there are many, in their newest version, sharing what is equal.
-func sharedDecoders() map[schema.GroupKind]decodeFunc {
-	pods := newPodDecoder()
-	return map[schema.GroupKind]decodeFunc{ResourceSlice: newSliceDecoder().decode, Job: pods.job, Workload: pods.workload}
+// kindVersion is a kind in one version.
+type kindVersion struct {
+	schema.GroupKind
+	version string
+}
+
+// sharedDecoders decode kinds of which there are many, sharing what is equal.
+func sharedDecoders() map[kindVersion]decodeFunc {
+	pods, devices := newPodDecoder(), newSliceDecoder()
+	out := map[kindVersion]decodeFunc{{Job, "v1"}: pods.job, {Workload, "v1beta2"}: pods.workload, {ResourceSlice, "v1"}: devices.decode}
+	slices, _ := FindKind(ResourceSlice)
+	for _, old := range slices.Versions[1:] {
+		out[kindVersion{ResourceSlice, old}] = devices.whole(slices.decode[old])
+	}
+	return out
 }
 
 func newPodDecoder() *podDecoder {

@@ -12,6 +12,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
@@ -22,14 +23,19 @@ var whole = map[string]decodeFunc{
 	"ResourceSlice": into[resourcev1.ResourceSlice], "Job": into[batchv1.Job], "Workload": into[kueue.Workload],
 }
 
-// sharedOf are the shared decoders by kind.
+// sharedOf are the shared decoders of the newest version by kind.
 func sharedOf() map[string]decodeFunc {
 	out := map[string]decodeFunc{}
-	for gk, decode := range sharedDecoders() {
-		out[gk.Kind] = decode
+	for of, decode := range sharedDecoders() {
+		if kind, _ := FindKind(of.GroupKind); kind.Versions[0] == of.version {
+			out[of.Kind] = decode
+		}
 	}
 	return out
 }
+
+// asAPI is what was decoded as the type of the API.
+func asAPI(d decoded) any { return (&Object{Typed: d.typed}).API() }
 
 // documents collects the objects of the shared kinds.
 type documents struct{ found []source.Document }
@@ -40,38 +46,56 @@ func (s *documents) Listed(_, _ string)         {}
 func (s *documents) Missing(_, _, _ string)     {}
 func (s *documents) Problem(source.Problem)     {}
 
-// Sharing equal parts must not change what is read: every object of the corpus is decoded both ways, and again after others
-// went before it.
-func TestSharedDecodingGivesTheSameObjects(t *testing.T) {
-	files, err := filepath.Glob("../../testdata/golden/scenarios/*/dump.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no corpus: %v", err)
-	}
-	shared, compared := sharedOf(), map[string]int{}
-	for _, f := range files {
-		data, err := os.ReadFile(f)
+// corpus visits the objects of the shared kinds in the files that the tests of the program read.
+func corpus(t *testing.T, visit func(file string, d source.Document)) {
+	t.Helper()
+	for _, dir := range []string{"golden", "recorded", "examples", "demo", "walkthroughs"} {
+		err := filepath.WalkDir("../../testdata/"+dir, func(path string, entry os.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" {
+				return err
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			var in documents
+			if err := source.ReadBytes(context.Background(), path, data, &in); err != nil {
+				return nil // a file that is meant to be broken
+			}
+			for _, d := range in.found {
+				visit(path, d)
+			}
+			return nil
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var in documents
-		if err := source.ReadBytes(context.Background(), f, data, &in); err != nil {
+	}
+}
+
+// Sharing equal parts must not change what is read: every object of the corpus is decoded both ways, and again after others
+// went before it.
+func TestSharedDecodingGivesTheSameObjects(t *testing.T) {
+	shared, compared := sharedDecoders(), map[string]int{}
+	corpus(t, func(file string, d source.Document) {
+		gv, err := schema.ParseGroupVersion(d.APIVersion)
+		kind, known := FindKind(schema.GroupKind{Group: gv.Group, Kind: d.Kind})
+		if err != nil || !known || shared[kindVersion{kind.GroupKind, gv.Version}] == nil {
+			return
+		}
+		plain, err := kind.decode[gv.Version](d.JSON)
+		if err != nil {
+			return // the same is said of it, see below
+		}
+		got, err := shared[kindVersion{kind.GroupKind, gv.Version}](d.JSON)
+		if err != nil {
 			t.Fatal(err)
 		}
-		for _, d := range in.found {
-			plain, err := whole[d.Kind](d.JSON)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := shared[d.Kind](d.JSON)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !equality.Semantic.DeepEqual(plain.typed, got.typed) {
-				t.Errorf("%s: decoded differently:\n%+v\n%+v", f, plain.typed, got.typed)
-			}
-			compared[d.Kind]++
+		if !equality.Semantic.DeepEqual(plain.typed, asAPI(got)) {
+			t.Errorf("%s: decoded differently:\n%+v\n%+v", file, plain.typed, asAPI(got))
 		}
-	}
+		compared[d.Kind]++
+	})
 	for kind := range whole {
 		if compared[kind] < 100 {
 			t.Errorf("only %d objects of kind %s compared", compared[kind], kind)
@@ -91,6 +115,9 @@ var unusual = map[string][]string{
 		`{"spec":{"devices":[{"name":"a","attributes":{"a":{"int":1.5}}}]}}`, `{"spec":{"devices":[{"name":"a","attributes":{"a":{"string":"x","int":1}}}]}}`,
 		`{"spec":{"devices":[{"name":"a","attributes":{"a":{"bool":false}, "a":{"strings":["x"]}}}]}}`, `{"spec":{"devices":[{"name":1}]}}`,
 		`{"spec":{"devices":[{"name":"a","capacity":{"memory":{"value":"1Gi","requestPolicy":{"default":"1"}}},"unknown":[{}]}]}}`,
+		`{"spec":{"perDeviceNodeSelection":true,"devices":[{"name":"a","nodeName":"n"},{"name":"b","nodeName":"n"},{"name":"c","nodeSelector":{"nodeSelectorTerms":[{}]},"bindingConditions":["x"]}]}}`,
+		`{"spec":{"partitionTypeAttribute":"d/profile","devices":[{"name":"a","attributes":{"b":{"string":"x"},"a":{"versions":["1.0.0"]}},"nodeAllocatableResources":{"cpu":{}}}]}}`,
+		`{"spec":{"devices":[{"name":"a","attributes":{"b":{"string":"x"},"b":{"string":"y"}}},{"name":"b","attributes":{"c":{"ints":[]},"b":{"bool":null}}},{"name":"c","taints":1}]}}`,
 		"{\"spec\" : {\n\t\"devices\" : [ {\"name\" : \"a\" , \"consumesCounters\" : [ {\"counterSet\":\"s\"} ] } , {\"name\":\"b\"} ]\r\n} }", `{"spec":{"devices":[{"Name":"a"}]}}`,
 	},
 	"Job": {
@@ -115,10 +142,10 @@ func agree(t *testing.T, kind, text string, shared decodeFunc) {
 		if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {
 			t.Fatalf("%s %s: error %v, want %v", kind, text, err, wantErr)
 		}
-		if err == nil && !equality.Semantic.DeepEqual(want.typed, got.typed) {
-			t.Fatalf("%s %s: decoded differently:\n%+v\n%+v", kind, text, want.typed, got.typed)
+		if err == nil && !equality.Semantic.DeepEqual(want.typed, asAPI(got)) {
+			t.Fatalf("%s %s: decoded differently:\n%+v\n%+v", kind, text, want.typed, asAPI(got))
 		}
-		if err == nil && got.meta != metaOf(got.typed.(metav1.ObjectMetaAccessor)) {
+		if err == nil && got.meta != got.typed.(metav1.ObjectMetaAccessor).GetObjectMeta() {
 			t.Fatalf("%s %s: the metadata is not that of the object", kind, text)
 		}
 	}

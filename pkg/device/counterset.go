@@ -8,6 +8,8 @@ import (
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
 // CounterSet is the account of one counter set of a pool.
@@ -82,7 +84,7 @@ func (set *CounterSet) counter(name string) *Counter {
 }
 
 // consume takes what an allocated device consumes out of the sets of its pool.
-func consume(byName map[string]*CounterSet, d *resourcev1.Device) {
+func consume(byName map[string]*CounterSet, d *cluster.Device) {
 	for _, of := range d.ConsumesCounters {
 		set := byName[of.CounterSet]
 		if set == nil {
@@ -97,7 +99,7 @@ func consume(byName map[string]*CounterSet, d *resourcev1.Device) {
 }
 
 // shortages are the counters of which too little is left for a device, sorted by set and name.
-func shortages(byName map[string]*CounterSet, d *resourcev1.Device) []Shortage {
+func shortages(byName map[string]*CounterSet, d *cluster.Device) []Shortage {
 	var out []Shortage
 	for _, of := range d.ConsumesCounters {
 		set := byName[of.CounterSet]
@@ -174,7 +176,7 @@ func (p *PoolStock) set(name string) *CounterSet {
 }
 
 // consumption is what a device takes of a counter.
-func consumption(d *resourcev1.Device, set, counter string) resource.Quantity {
+func consumption(d *cluster.Device, set, counter string) resource.Quantity {
 	var out resource.Quantity
 	for _, of := range d.ConsumesCounters {
 		if c, ok := of.Counters[counter]; ok && of.CounterSet == set {

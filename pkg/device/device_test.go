@@ -13,13 +13,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	dracel "k8s.io/dynamic-resource-allocation/cel"
 	"k8s.io/utils/ptr"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
 // fleet builds an inventory without a snapshot.
 func fleet(slices ...*resourcev1.ResourceSlice) *Inventory {
 	return newInventory(func(yield func(*Slice) bool) {
 		for _, s := range slices {
-			if !yield(&Slice{Object: s}) {
+			if !yield(&Slice{Object: cluster.NewDeviceSlice(s)}) {
 				return
 			}
 		}
@@ -135,7 +137,7 @@ func TestGroupsAgreeWithSingleDevices(t *testing.T) {
 			m := inv.Match([]*Expression{a}, []*Expression{b})
 			for _, s := range inv.Slices {
 				for i, g := range s.groups {
-					got, want := m.results[g.shape], alone(s.Object, i, a, b)
+					got, want := m.results[g.shape], alone(s.Object.API(), i, a, b)
 					if got.match != want.match || got.row != want.row || fmt.Sprint(got.err) != fmt.Sprint(want.err) {
 						t.Errorf("%s then %s on %s/%d: got %v, alone %v", first, second, s.Object.Name, i, got, want)
 					}

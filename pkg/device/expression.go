@@ -47,7 +47,7 @@ func (e *Expression) on(s *shape) outcome {
 		o.err = errors.New(e.CompileError)
 	} else {
 		o.match, _, o.err = e.program.DeviceMatches(context.Background(), dracel.Device{
-			Driver: s.driver, Attributes: s.attributes, Capacity: s.capacity,
+			Driver: s.driver, Attributes: s.attributes.Map(), Capacity: s.capacity,
 		})
 	}
 	e.results[s] = o

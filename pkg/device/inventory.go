@@ -32,7 +32,7 @@ type Inventory struct {
 // Slice is one ResourceSlice.
 type Slice struct {
 	Record *cluster.Object
-	Object *resourcev1.ResourceSlice
+	Object *cluster.DeviceSlice
 	// Pool is the pool as Kueue sees it: slices of one driver with equal pool names.
 	Pool   *Pool
 	groups []*group // one per device
@@ -56,7 +56,7 @@ func (p *Pool) Complete() bool { return int64(len(p.Slices)) == p.Expected }
 // NewInventory reads the ResourceSlices of a snapshot.
 func NewInventory(snap *cluster.Snapshot) *Inventory {
 	inv := newInventory(func(yield func(*Slice) bool) {
-		for o, rs := range cluster.All[*resourcev1.ResourceSlice](snap, cluster.ResourceSlice) {
+		for o, rs := range cluster.All[*cluster.DeviceSlice](snap, cluster.ResourceSlice) {
 			if !yield(&Slice{Record: o, Object: rs}) {
 				return
 			}

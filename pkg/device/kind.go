@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
 // Kind is what people call a device by: the attributes that drivers name models and partitions with. An attribute that a
@@ -49,7 +51,7 @@ var (
 )
 
 // kindOf reads the kind of a device of a slice.
-func kindOf(spec *resourcev1.ResourceSliceSpec, d *resourcev1.Device) Kind {
+func kindOf(spec *cluster.DeviceSliceSpec, d *cluster.Device) Kind {
 	k := Kind{Driver: spec.Driver, Type: stringAttribute(spec.Driver, d, typeNames), Model: stringAttribute(spec.Driver, d, modelNames)}
 	if spec.PartitionTypeAttribute != nil {
 		k.Profile = stringAttribute(spec.Driver, d, []string{string(*spec.PartitionTypeAttribute)})
@@ -61,14 +63,14 @@ func kindOf(spec *resourcev1.ResourceSliceSpec, d *resourcev1.Device) Kind {
 }
 
 // stringAttribute is the first of the attributes that the device has as a string. A name without domain is the driver's.
-func stringAttribute(driver string, d *resourcev1.Device, names []string) string {
+func stringAttribute(driver string, d *cluster.Device, names []string) string {
 	for _, text := range names {
 		n := qualify(resourcev1.QualifiedName(text), driver)
-		a, ok := d.Attributes[resourcev1.QualifiedName(n.id)]
-		if !ok || n.domain != driver {
-			a = d.Attributes[resourcev1.QualifiedName(n.domain+"/"+n.id)]
+		a := d.Attributes.Get(resourcev1.QualifiedName(n.id))
+		if a == nil || n.domain != driver {
+			a = d.Attributes.Get(resourcev1.QualifiedName(n.domain + "/" + n.id))
 		}
-		if a.StringValue != nil {
+		if a != nil && a.StringValue != nil {
 			return *a.StringValue
 		}
 	}
@@ -99,10 +101,10 @@ func (p Place) String() string {
 }
 
 // placeOf is where a device of a slice can be used from.
-func placeOf(spec *resourcev1.ResourceSliceSpec, d *resourcev1.Device) Place {
+func placeOf(spec *cluster.DeviceSliceSpec, d *cluster.Device) Place {
 	name, all, selector := spec.NodeName, spec.AllNodes, spec.NodeSelector
 	if spec.PerDeviceNodeSelection != nil && *spec.PerDeviceNodeSelection {
-		name, all, selector = d.NodeName, d.AllNodes, d.NodeSelector
+		name, selector, all = d.Nodes()
 	}
 	switch {
 	case name != nil && *name != "":

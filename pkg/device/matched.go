@@ -4,6 +4,8 @@ import (
 	"iter"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
 // Counts tells on how many published devices the selectors are true, and on how many they can't be evaluated. It looks at
@@ -40,8 +42,8 @@ func (m *Match) FirstFailure() (Failure, bool) {
 }
 
 // Devices yields the matching devices with their slices, by slice name.
-func (m *Match) Devices() iter.Seq2[*Slice, *resourcev1.Device] {
-	return func(yield func(*Slice, *resourcev1.Device) bool) {
+func (m *Match) Devices() iter.Seq2[*Slice, *cluster.Device] {
+	return func(yield func(*Slice, *cluster.Device) bool) {
 		for s, i := range m.Indexes() {
 			if !yield(s, &s.Object.Spec.Devices[i]) {
 				return
@@ -64,8 +66,8 @@ func (m *Match) Indexes() iter.Seq2[*Slice, int] {
 }
 
 // All yields every published device with its slice, by slice name.
-func (inv *Inventory) All() iter.Seq2[*Slice, *resourcev1.Device] {
-	return func(yield func(*Slice, *resourcev1.Device) bool) {
+func (inv *Inventory) All() iter.Seq2[*Slice, *cluster.Device] {
+	return func(yield func(*Slice, *cluster.Device) bool) {
 		for _, s := range inv.Slices {
 			for i := range s.Object.Spec.Devices {
 				if !yield(s, &s.Object.Spec.Devices[i]) {

@@ -112,16 +112,17 @@ func newLens(f fields, driver string) lens {
 	return l
 }
 
-// visible calls visit for the visible entries of a map. Entries for which always is true are visible
-// whatever the expressions look at.
-func visible[V any](l lens, m map[resourcev1.QualifiedName]V, always func(V) bool, visit func(resourcev1.QualifiedName, V)) {
-	forced := 0
-	for _, v := range m {
-		if always(v) {
-			forced++
-		}
+// sees tells whether an attribute is visible.
+func (l lens) sees(q resourcev1.QualifiedName) bool {
+	if l.exact {
+		return slices.Contains(l.names, q) // a few
 	}
-	if l.exact && forced == 0 {
+	return l.fields.sees(q, l.driver)
+}
+
+// visible calls visit for the visible entries of a map.
+func visible[V any](l lens, m map[resourcev1.QualifiedName]V, visit func(resourcev1.QualifiedName, V)) {
+	if l.exact {
 		for _, q := range l.names {
 			if v, ok := m[q]; ok {
 				visit(q, v)
@@ -130,8 +131,8 @@ func visible[V any](l lens, m map[resourcev1.QualifiedName]V, always func(V) boo
 		return
 	}
 	var keys []resourcev1.QualifiedName
-	for q, v := range m {
-		if always(v) || l.fields.sees(q, l.driver) {
+	for q := range m {
+		if l.fields.sees(q, l.driver) {
 			keys = append(keys, q)
 		}
 	}

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
 // Row compiles selectors into a row for [Inventory.Match]; ok is false when one does not compile.
@@ -23,17 +25,15 @@ func (inv *Inventory) Row(selectors []resourcev1.DeviceSelector) (row []*Express
 
 // AttributeText is the text of an attribute, whatever its domain; empty when the device has none. Where several domains
 // have one, the first by name that is text.
-func AttributeText(d *resourcev1.Device, name string) string {
-	var first resourcev1.QualifiedName
-	text := ""
-	for qualified, a := range d.Attributes {
-		_, id, found := strings.Cut(string(qualified), "/")
+func AttributeText(d *cluster.Device, name string) string {
+	for _, a := range d.Attributes {
+		_, id, found := strings.Cut(string(a.Name), "/")
 		if !found {
-			id = string(qualified)
+			id = string(a.Name)
 		}
-		if id == name && a.StringValue != nil && (first == "" || qualified < first) {
-			first, text = qualified, *a.StringValue
+		if id == name && a.Value.StringValue != nil {
+			return *a.Value.StringValue
 		}
 	}
-	return text
+	return ""
 }

@@ -5,12 +5,14 @@ import (
 	"strconv"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
 // shape stands for all devices that the expressions in use can't tell apart.
 type shape struct {
 	driver     string
-	attributes map[resourcev1.QualifiedName]resourcev1.DeviceAttribute
+	attributes cluster.Attributes
 	capacity   map[resourcev1.QualifiedName]resourcev1.DeviceCapacity
 }
 
@@ -64,7 +66,7 @@ func newGrouper(r reads, counters []string) *grouper {
 }
 
 // group returns the group of a device.
-func (g *grouper) group(driver string, d *resourcev1.Device) *group {
+func (g *grouper) group(driver string, d *cluster.Device) *group {
 	parts := g.drivers[driver]
 	if parts == nil {
 		parts = &driverParts{name: driver, seenAttributes: newLens(g.reads.attributes, driver), seenCapacity: newLens(g.reads.capacity, driver)}
@@ -116,31 +118,35 @@ func (n *numbering) of(address uintptr, render func([]byte) []byte) int {
 	return id
 }
 
-// attributesText renders the attributes that the expressions can see.
-func attributesText(text []byte, m map[resourcev1.QualifiedName]resourcev1.DeviceAttribute, see lens) []byte {
-	visible(see, m, malformed, func(q resourcev1.QualifiedName, a resourcev1.DeviceAttribute) {
+// attributesText renders the attributes that the expressions can see, and those that may break every expression.
+func attributesText(text []byte, list cluster.Attributes, see lens) []byte {
+	for i := range list {
+		name, a := list[i].Name, list[i].Value
+		if !malformed(a) && !see.sees(name) {
+			continue
+		}
 		switch {
 		case a.StringValue != nil:
-			text = part(text, string(q), "s", *a.StringValue)
+			text = part(text, string(name), "s", *a.StringValue)
 		case a.IntValue != nil:
-			text = part(text, string(q), "i", strconv.FormatInt(*a.IntValue, 10))
+			text = part(text, string(name), "i", strconv.FormatInt(*a.IntValue, 10))
 		case a.BoolValue != nil:
-			text = part(text, string(q), "b", strconv.FormatBool(*a.BoolValue))
+			text = part(text, string(name), "b", strconv.FormatBool(*a.BoolValue))
 		default:
-			text = part(text, string(q), "o", a.String())
+			text = part(text, string(name), "o", a.String())
 		}
-	})
+	}
 	return text
 }
 
 // malformed tells that the value may be one that breaks every expression, also those that do not look at
 // it: anything but a string, number or boolean.
-func malformed(a resourcev1.DeviceAttribute) bool {
+func malformed(a *resourcev1.DeviceAttribute) bool {
 	return a.StringValue == nil && a.IntValue == nil && a.BoolValue == nil
 }
 
 func capacityText(text []byte, m map[resourcev1.QualifiedName]resourcev1.DeviceCapacity, see lens) []byte {
-	visible(see, m, func(resourcev1.DeviceCapacity) bool { return false }, func(q resourcev1.QualifiedName, c resourcev1.DeviceCapacity) {
+	visible(see, m, func(q resourcev1.QualifiedName, c resourcev1.DeviceCapacity) {
 		policy := ""
 		if c.RequestPolicy != nil {
 			policy = c.RequestPolicy.String()

@@ -3,11 +3,12 @@ package device
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
 // Sizes tells matching devices of different sizes apart: by an attribute of which every value belongs to one size.
@@ -43,7 +44,7 @@ type sizesOf struct{ driver, counter string }
 
 // sharedParts are the addresses of the attributes and counters of a device.
 type sharedParts struct {
-	attributes uintptr
+	attributes *cluster.Attribute
 	counters   *resourcev1.DeviceCounterConsumption
 }
 
@@ -85,7 +86,8 @@ func (m *Match) sizesOfFew(driver, counter string, most int) (Sizes, bool) {
 			seen[partsOf(d)] = true
 		}
 		size := LargestCounter(d, counter)
-		for name, a := range d.Attributes {
+		for _, attribute := range d.Attributes {
+			name, a := attribute.Name, attribute.Value
 			if a.StringValue == nil || out[name] {
 				continue
 			}
@@ -118,8 +120,11 @@ func (m *Match) sizesOfFew(driver, counter string, most int) (Sizes, bool) {
 const maxShared = 4096
 
 // partsOf are the parts of a device that devices of a fleet share where they are equal: each pair is looked at once.
-func partsOf(d *resourcev1.Device) sharedParts {
-	p := sharedParts{attributes: reflect.ValueOf(d.Attributes).Pointer()}
+func partsOf(d *cluster.Device) sharedParts {
+	p := sharedParts{}
+	if len(d.Attributes) > 0 {
+		p.attributes = &d.Attributes[0]
+	}
 	if len(d.ConsumesCounters) > 0 {
 		p.counters = &d.ConsumesCounters[0]
 	}
@@ -127,7 +132,7 @@ func partsOf(d *resourcev1.Device) sharedParts {
 }
 
 // LargestCounter is the most that a device takes of a counter, in whichever counter set; zero when it takes none.
-func LargestCounter(d *resourcev1.Device, name string) resource.Quantity {
+func LargestCounter(d *cluster.Device, name string) resource.Quantity {
 	var most resource.Quantity
 	for _, set := range d.ConsumesCounters {
 		if c, ok := set.Counters[name]; ok && c.Value.Cmp(most) > 0 {

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	resourcev1 "k8s.io/api/resource/v1"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
 // State of a published device, as far as it matters to the scheduler. The first that holds counts.
@@ -78,7 +80,7 @@ func (g *Group) Pool() *PoolStock { return g.pool }
 type Unit struct {
 	ID     ID
 	Slice  *Slice
-	Device *resourcev1.Device
+	Device *cluster.Device
 	// Index of the device in its slice.
 	Index   int
 	State   State
@@ -266,7 +268,7 @@ func (s *Stock) newUnit(slice *Slice, i int, held *Allocations) Unit {
 	spec := &slice.Object.Spec
 	u := Unit{ID: ID{spec.Driver, spec.Pool.Name, spec.Devices[i].Name}, Slice: slice, Index: i, Device: &spec.Devices[i]}
 	u.Holders = held.Holders(u.ID)
-	for _, t := range slices.Concat(u.Device.Taints, s.RuleTaints(u.ID)) {
+	for _, t := range slices.Concat(u.Device.Taints(), s.RuleTaints(u.ID)) {
 		if t.Effect == resourcev1.DeviceTaintEffectNoSchedule || t.Effect == resourcev1.DeviceTaintEffectNoExecute {
 			u.Taints = append(u.Taints, t)
 		}
@@ -295,7 +297,7 @@ func (p *PoolStock) group(groups map[kindAtPlace]*Group, u *Unit) {
 	g.Partitions = g.Partitions || len(u.Device.ConsumesCounters) > 0
 }
 
-func unknownCounter(byName map[string]*CounterSet, d *resourcev1.Device) string {
+func unknownCounter(byName map[string]*CounterSet, d *cluster.Device) string {
 	for _, of := range d.ConsumesCounters {
 		set := byName[of.CounterSet]
 		if set == nil {
@@ -311,9 +313,8 @@ func unknownCounter(byName map[string]*CounterSet, d *resourcev1.Device) string 
 }
 
 func (p *PoolStock) state(u *Unit) State {
-	shares := u.Device.AllowMultipleAllocations != nil && *u.Device.AllowMultipleAllocations
 	switch {
-	case len(u.Holders) > 0 && shares && u.Holders[0].Share != "":
+	case len(u.Holders) > 0 && u.Device.Shareable() && u.Holders[0].Share != "":
 		return Shared
 	case len(u.Holders) > 0:
 		return Allocated

@@ -173,20 +173,20 @@ func TestStockTellsWhatIsShort(t *testing.T) {
 func TestKindOfDriversInUse(t *testing.T) {
 	profile := resourcev1.FullyQualifiedName("x.example.com/size")
 	tests := map[string]struct {
-		spec  resourcev1.ResourceSliceSpec
+		spec  cluster.DeviceSliceSpec
 		attrs attrs
 		want  Kind
 	}{
-		"NVIDIA":                         {resourcev1.ResourceSliceSpec{Driver: "gpu.nvidia.com"}, attrs{"type": "mig", "productName": "A100", "profile": "1g.5gb"}, Kind{"gpu.nvidia.com", "mig", "A100", "1g.5gb"}},
-		"AMD":                            {resourcev1.ResourceSliceSpec{Driver: "gpu.amd.com"}, attrs{"type": "amdgpu-partition", "productName": "MI300X", "partitionProfile": "cpx_nps4"}, Kind{"gpu.amd.com", "amdgpu-partition", "MI300X", "cpx_nps4"}},
-		"the example driver":             {resourcev1.ResourceSliceSpec{Driver: "gpu.example.com"}, attrs{"model": "LATEST"}, Kind{"gpu.example.com", "", "LATEST", ""}},
-		"names with the driver's domain": {resourcev1.ResourceSliceSpec{Driver: "d.io"}, attrs{"d.io/model": "M", "other.io/profile": "no"}, Kind{"d.io", "", "M", ""}},
-		"the attribute the slice names":  {resourcev1.ResourceSliceSpec{Driver: "d", PartitionTypeAttribute: &profile}, attrs{profileName: "half", "profile": "no"}, Kind{"d", "", "", "half"}},
-		"a number is no model":           {resourcev1.ResourceSliceSpec{Driver: "d"}, attrs{"model": 3}, Kind{Driver: "d"}},
+		"NVIDIA":                         {cluster.DeviceSliceSpec{Driver: "gpu.nvidia.com"}, attrs{"type": "mig", "productName": "A100", "profile": "1g.5gb"}, Kind{"gpu.nvidia.com", "mig", "A100", "1g.5gb"}},
+		"AMD":                            {cluster.DeviceSliceSpec{Driver: "gpu.amd.com"}, attrs{"type": "amdgpu-partition", "productName": "MI300X", "partitionProfile": "cpx_nps4"}, Kind{"gpu.amd.com", "amdgpu-partition", "MI300X", "cpx_nps4"}},
+		"the example driver":             {cluster.DeviceSliceSpec{Driver: "gpu.example.com"}, attrs{"model": "LATEST"}, Kind{"gpu.example.com", "", "LATEST", ""}},
+		"names with the driver's domain": {cluster.DeviceSliceSpec{Driver: "d.io"}, attrs{"d.io/model": "M", "other.io/profile": "no"}, Kind{"d.io", "", "M", ""}},
+		"the attribute the slice names":  {cluster.DeviceSliceSpec{Driver: "d", PartitionTypeAttribute: &profile}, attrs{profileName: "half", "profile": "no"}, Kind{"d", "", "", "half"}},
+		"a number is no model":           {cluster.DeviceSliceSpec{Driver: "d"}, attrs{"model": 3}, Kind{Driver: "d"}},
 	}
 	for title, tc := range tests {
 		t.Run(title, func(t *testing.T) {
-			d := dev("x", tc.attrs)
+			d := cluster.NewDeviceSlice(published("s", tc.spec.Driver, "p", 1, 1, dev("x", tc.attrs))).Spec.Devices[0]
 			if diff := cmp.Diff(tc.want, kindOf(&tc.spec, &d)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
@@ -210,7 +210,7 @@ func TestPackingFindsTheMost(t *testing.T) {
 		}
 		var units []*Unit
 		for range rng.IntN(9) {
-			d := &resourcev1.Device{}
+			d := &cluster.Device{}
 			for s := range 1 + rng.IntN(2) {
 				counters := map[string]resourcev1.Counter{}
 				for c := range 3 {

@@ -41,6 +41,7 @@ type Checker struct {
 	// local are the pools of one node by its name, shared those that several can use.
 	local  map[string][]*device.PoolStock
 	shared []*device.PoolStock
+	// slices of the pools that were looked at so far, as the allocator takes them.
 	slices map[*device.PoolStock][]*resourcev1.ResourceSlice
 
 	state    structured.AllocatedState
@@ -62,7 +63,6 @@ func New(snap *cluster.Snapshot, inv *device.Inventory, o Options) *Checker {
 		c.extended.OnAdd(class, true)
 	}
 	for _, p := range c.stock.Pools {
-		c.slices[p] = c.allocatorSlices(p.Pool)
 		if node, ok := onlyNode(p); ok {
 			c.local[node] = append(c.local[node], p)
 		} else {
@@ -123,9 +123,15 @@ func (c *Checker) poolsOf(node *corev1.Node) []*device.PoolStock {
 func (c *Checker) slicesOf(node *corev1.Node) []*resourcev1.ResourceSlice {
 	var out []*resourcev1.ResourceSlice
 	for _, p := range c.poolsOf(node) {
-		if !p.Disagree {
-			out = append(out, c.slices[p]...)
+		if p.Disagree {
+			continue
 		}
+		of, ok := c.slices[p]
+		if !ok {
+			of = c.allocatorSlices(p.Pool)
+			c.slices[p] = of
+		}
+		out = append(out, of...)
 	}
 	return out
 }
@@ -162,19 +168,13 @@ func (c *Checker) allocatorSlices(p *device.Pool) []*resourcev1.ResourceSlice {
 
 // tainted is a slice with the taints of DeviceTaintRules.
 func (c *Checker) tainted(s *device.Slice) *resourcev1.ResourceSlice {
-	out := s.Object
-	for i := range s.Object.Spec.Devices {
-		d := &s.Object.Spec.Devices[i]
+	out := s.Object.API()
+	for i := range out.Spec.Devices {
+		d := &out.Spec.Devices[i]
 		more := c.stock.RuleTaints(device.ID{Driver: out.Spec.Driver, Pool: out.Spec.Pool.Name, Device: d.Name})
-		if len(more) == 0 {
-			continue
+		if len(more) > 0 {
+			d.Taints = slices.Concat(d.Taints, more)
 		}
-		if out == s.Object {
-			changed := *out
-			changed.Spec.Devices = slices.Clone(out.Spec.Devices)
-			out = &changed
-		}
-		out.Spec.Devices[i].Taints = slices.Concat(d.Taints, more)
 	}
 	return out
 }

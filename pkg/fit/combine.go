@@ -125,12 +125,12 @@ func (w *world) eligible(r request, units []located) []located {
 
 // attributeOf is the value of an attribute by its fully qualified name.
 func attributeOf(u located, name string) (string, bool) {
-	a, ok := u.Device.Attributes[resourcev1.QualifiedName(name)]
-	if domain, id, qualified := strings.Cut(name, "/"); !ok && qualified && domain == u.ID.Driver {
-		a, ok = u.Device.Attributes[resourcev1.QualifiedName(id)]
+	a := u.Device.Attributes.Get(resourcev1.QualifiedName(name))
+	if domain, id, qualified := strings.Cut(name, "/"); a == nil && qualified && domain == u.ID.Driver {
+		a = u.Device.Attributes.Get(resourcev1.QualifiedName(id))
 	}
 	switch {
-	case !ok:
+	case a == nil:
 		return "", false
 	case a.StringValue != nil:
 		return *a.StringValue, true

@@ -210,7 +210,7 @@ func (c *Checker) mayFail(ps *podSet) bool {
 
 // classify says what becomes of a device that matches.
 func (w *world) classify(n *tally, r request, u located) {
-	shares := u.Device.AllowMultipleAllocations != nil && *u.Device.AllowMultipleAllocations
+	shares := u.Device.Shareable()
 	used := !r.admin && !shares
 	switch {
 	case u.pool.Problem != "":
@@ -265,7 +265,7 @@ func (w *world) hasCapacity(u located, r request) bool {
 	if r.capacity == nil {
 		return true
 	}
-	shares := u.Device.AllowMultipleAllocations != nil && *u.Device.AllowMultipleAllocations
+	shares := u.Device.Shareable()
 	for name, asked := range r.capacity.Requests {
 		c, ok := u.Device.Capacity[name]
 		if !ok {

@@ -157,7 +157,7 @@ func TestChargingChangesNothing(t *testing.T) {
 		}
 		for _, k := range cluster.Kinds() {
 			for i, o := range after.List(k.GroupKind) {
-				if !equality.Semantic.DeepEqual(before.List(k.GroupKind)[i].Typed, o.Typed) {
+				if !equality.Semantic.DeepEqual(before.List(k.GroupKind)[i].API(), o.API()) {
 					t.Errorf("%s: %s was changed", path, o.Ref)
 				}
 			}

@@ -61,7 +61,7 @@ func written(p *lint.Pass, o *cluster.Object) (map[string]any, bool) {
 		data, ok := p.Written(o)
 		return out, ok && json.Unmarshal(data, &out) == nil
 	}
-	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.Typed)
+	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o.API())
 	if err != nil {
 		return nil, false
 	}

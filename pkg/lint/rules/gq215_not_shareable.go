@@ -27,7 +27,7 @@ var notShareable = &lint.Rule{
 			}
 			exclusive, example := 0, lint.Place{}
 			for slice, d := range p.Inventory().Match(row).Devices() {
-				if slice.Object.Spec.Driver != s.driver || d.AllowMultipleAllocations != nil && *d.AllowMultipleAllocations {
+				if slice.Object.Spec.Driver != s.driver || d.Shareable() {
 					continue
 				}
 				if exclusive++; exclusive == 1 {

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	resourcev1 "k8s.io/api/resource/v1"
-
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
@@ -44,7 +42,7 @@ var unknownDriver = &lint.Rule{
 			}
 			checkDriver(p, s.at(p, "driver"), s.driver, severity)
 		}
-		for o, slice := range cluster.All[*resourcev1.ResourceSlice](p.Snapshot, cluster.ResourceSlice) {
+		for o, slice := range cluster.All[*cluster.DeviceSlice](p.Snapshot, cluster.ResourceSlice) {
 			if right, known := formerDrivers[slice.Spec.Driver]; known {
 				at := lint.At(o, "spec.driver")
 				p.Report(lint.Diagnostic{At: at, Message: fmt.Sprintf("no driver is called %s", slice.Spec.Driver),

@@ -26,11 +26,11 @@ var countedTwice = &lint.Rule{
 		type published struct {
 			record *cluster.Object
 			index  int
-			device *resourcev1.Device
+			device *cluster.Device
 		}
 		wholes := map[string]published{} // by driver, pool and UUID
 		each := func(visit func(key string, at published)) {
-			for o, s := range cluster.All[*resourcev1.ResourceSlice](p.Snapshot, cluster.ResourceSlice) {
+			for o, s := range cluster.All[*cluster.DeviceSlice](p.Snapshot, cluster.ResourceSlice) {
 				for i := range s.Spec.Devices {
 					visit(s.Spec.Driver+"\x00"+s.Spec.Pool.Name+"\x00", published{o, i, &s.Spec.Devices[i]})
 				}
@@ -57,7 +57,7 @@ var countedTwice = &lint.Rule{
 	},
 }
 
-func shareCounters(a, b *resourcev1.Device) bool {
+func shareCounters(a, b *cluster.Device) bool {
 	return slices.ContainsFunc(a.ConsumesCounters, func(x resourcev1.DeviceCounterConsumption) bool {
 		return slices.ContainsFunc(b.ConsumesCounters, func(y resourcev1.DeviceCounterConsumption) bool { return x.CounterSet == y.CounterSet })
 	})

@@ -29,10 +29,10 @@ var apiLimits = &lint.Rule{
 		for o, c := range cluster.All[*resourcev1.ResourceClaim](p.Snapshot, cluster.ResourceClaim) {
 			checkClaimLimits(p, o, &c.Spec.Devices, "spec.devices")
 		}
-		for o, s := range cluster.All[*resourcev1.ResourceSlice](p.Snapshot, cluster.ResourceSlice) {
+		for o, s := range cluster.All[*cluster.DeviceSlice](p.Snapshot, cluster.ResourceSlice) {
 			most := resourcev1.ResourceSliceMaxDevices
-			for _, d := range s.Spec.Devices {
-				if len(d.Taints) > 0 || len(d.ConsumesCounters) > 0 {
+			for i := range s.Spec.Devices {
+				if d := &s.Spec.Devices[i]; len(d.Taints()) > 0 || len(d.ConsumesCounters) > 0 {
 					most = resourcev1.ResourceSliceMaxDevicesWithAdvancedFeatures
 				}
 			}

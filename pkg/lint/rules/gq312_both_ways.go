@@ -88,7 +88,7 @@ func sameVendor(name corev1.ResourceName, classes map[string]int) string {
 // what a DeviceClass backs does not show there.
 func checkNodes(p *lint.Pass) {
 	drivers := map[string]string{} // of slices with GPUs, by node
-	for _, s := range cluster.All[*resourcev1.ResourceSlice](p.Snapshot, cluster.ResourceSlice) {
+	for _, s := range cluster.All[*cluster.DeviceSlice](p.Snapshot, cluster.ResourceSlice) {
 		if s.Spec.NodeName != nil && len(s.Spec.Devices) > 0 {
 			drivers[*s.Spec.NodeName] = s.Spec.Driver
 		}

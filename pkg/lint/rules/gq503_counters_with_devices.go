@@ -3,8 +3,6 @@ package rules
 import (
 	"fmt"
 
-	resourcev1 "k8s.io/api/resource/v1"
-
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
@@ -24,7 +22,7 @@ var countersWithDevices = &lint.Rule{
 		if p.Kubernetes.Known() && !p.Kubernetes.AtLeast(lint.KubernetesVersion{Major: 1, Minor: 35}) {
 			return
 		}
-		for o, s := range cluster.All[*resourcev1.ResourceSlice](p.Snapshot, cluster.ResourceSlice) {
+		for o, s := range cluster.All[*cluster.DeviceSlice](p.Snapshot, cluster.ResourceSlice) {
 			if len(s.Spec.SharedCounters) == 0 || len(s.Spec.Devices) == 0 {
 				continue
 			}
