@@ -133,7 +133,7 @@ func (b *builder) gaps() {
 }
 
 // usable tells that a device can be given out: the scheduler takes devices of its pool, and no taint keeps claims away.
-func usable(u *device.Unit) bool { return u.Group().Pool().Problem == "" && len(u.Taints) == 0 }
+func usable(u *device.Unit) bool { return u.Group().Pool().Problem == "" && len(u.Taints()) == 0 }
 
 func sorted(set map[string]bool) []string {
 	var out []string

@@ -106,12 +106,12 @@ func (b *builder) amountOf(sources []kueueconf.Source, id device.ID, h device.Ho
 			name := resourcev1.QualifiedName(s.Name)
 			taken, shared := h.Consumed[name]
 			if !shared {
-				taken = u.Device.Capacity[name].Value
+				taken = u.Device().Capacity[name].Value
 			}
 			out = out.Add(quota.Amount(charge.Units(s.Resource, taken)))
 			continue
 		}
-		for _, set := range u.Device.ConsumesCounters {
+		for _, set := range u.Device().ConsumesCounters {
 			if c, ok := set.Counters[s.Name]; ok {
 				out = out.Add(quota.Amount(charge.Units(s.Resource, c.Value)))
 			}

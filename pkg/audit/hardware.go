@@ -184,7 +184,7 @@ func (c *counter) say(what string) {
 // each visits the devices of a match that the flavor leads to, in the newest generation of their pools.
 func (c *counter) each(m *device.Match, driver string, visit func(*device.Unit)) {
 	for slice, i := range m.Indexes() {
-		if at := c.stock.At(slice, i); at != nil && (driver == "" || at.ID.Driver == driver) && c.in.has(at.Group().Place) {
+		if at := c.stock.At(slice, i); at != nil && (driver == "" || at.ID().Driver == driver) && c.in.has(at.Group().Place) {
 			visit(at)
 		}
 	}
@@ -192,15 +192,15 @@ func (c *counter) each(m *device.Match, driver string, visit func(*device.Unit))
 
 // one counts a device as one.
 func (c *counter) one(at *device.Unit) {
-	if c.devices[at.Device] {
+	if c.devices[at.Device()] {
 		return
 	}
-	c.devices[at.Device] = true
+	c.devices[at.Device()] = true
 	c.published++
 	if usable(at) {
 		c.healthy++
 	}
-	for _, set := range at.Device.ConsumesCounters {
+	for _, set := range at.Device().ConsumesCounters {
 		u := c.set(at, set.CounterSet, "")
 		if u.users++; u.users > 1 {
 			c.overlap = true
@@ -211,7 +211,7 @@ func (c *counter) one(at *device.Unit) {
 // consumed notes the counter sets that a device consumes. A set is hardware that is there once, however many devices can
 // be made of it.
 func (c *counter) consumed(at *device.Unit, s kueueconf.Source) {
-	for _, set := range at.Device.ConsumesCounters {
+	for _, set := range at.Device().ConsumesCounters {
 		if _, ok := set.Counters[s.Name]; ok {
 			u := c.set(at, set.CounterSet, s.Name)
 			u.healthy = u.healthy || usable(at)
@@ -220,7 +220,7 @@ func (c *counter) consumed(at *device.Unit, s kueueconf.Source) {
 }
 
 func (c *counter) set(at *device.Unit, set, name string) *counted {
-	key := setName{at.ID.Driver, at.ID.Pool, set, name}
+	key := setName{at.ID().Driver, at.ID().Pool, set, name}
 	if c.sets[key] == nil {
 		c.sets[key] = &counted{pool: at.Group().Pool()}
 	}
@@ -229,11 +229,11 @@ func (c *counter) set(at *device.Unit, set, name string) *counted {
 
 // capacity counts what a device has of a capacity.
 func (c *counter) capacity(at *device.Unit, s kueueconf.Source) {
-	if c.devices[at.Device] {
+	if c.devices[at.Device()] {
 		return
 	}
-	c.devices[at.Device] = true
-	v := quota.Amount(charge.Units(c.resource, at.Device.Capacity[resourcev1.QualifiedName(s.Name)].Value))
+	c.devices[at.Device()] = true
+	v := quota.Amount(charge.Units(c.resource, at.Device().Capacity[resourcev1.QualifiedName(s.Name)].Value))
 	c.published = c.published.Add(v)
 	if usable(at) {
 		c.healthy = c.healthy.Add(v)

@@ -24,8 +24,8 @@ func (b *builder) stranded() {
 		for _, g := range pool.Groups {
 			for _, u := range g.Devices {
 				// A taint keeps a device from some, which is told elsewhere; it does not strand it.
-				if len(u.Holders) == 0 && len(u.Short) == 0 {
-					for _, c := range u.Device.ConsumesCounters {
+				if len(u.Holders()) == 0 && len(u.Short()) == 0 {
+					for _, c := range u.Device().ConsumesCounters {
 						free[c.CounterSet] = true
 					}
 				}

@@ -144,7 +144,7 @@ func (p *PoolStock) Short(u *Unit, also []*Unit) *Shortage {
 	if p.Overdrawn != nil {
 		return p.Overdrawn
 	}
-	for _, of := range u.Device.ConsumesCounters {
+	for _, of := range u.Device().ConsumesCounters {
 		set := p.set(of.CounterSet)
 		if set == nil {
 			continue
@@ -156,7 +156,7 @@ func (p *PoolStock) Short(u *Unit, also []*Unit) *Shortage {
 			}
 			left, needed := account.Left(), of.Counters[name].Value
 			for _, other := range also {
-				left.Sub(consumption(other.Device, set.Name, name))
+				left.Sub(consumption(other.Device(), set.Name, name))
 			}
 			if left.Cmp(needed) < 0 {
 				return &Shortage{Set: set.Name, Counter: name, Needed: needed.DeepCopy(), Left: left}

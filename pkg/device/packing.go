@@ -25,7 +25,7 @@ const maxPackingSteps = 20_000
 func (p *packer) most(pool *PoolStock, units []*Unit) (most int64, atLeast bool) {
 	var sharing []*Unit
 	for _, u := range units {
-		if len(u.Device.ConsumesCounters) == 0 {
+		if len(u.Device().ConsumesCounters) == 0 {
 			most++
 		} else {
 			sharing = append(sharing, u)
@@ -56,15 +56,15 @@ func connected(units []*Unit) [][]*Unit {
 		return set
 	}
 	for _, u := range units {
-		first := root(u.Device.ConsumesCounters[0].CounterSet)
-		for _, of := range u.Device.ConsumesCounters[1:] {
+		first := root(u.Device().ConsumesCounters[0].CounterSet)
+		for _, of := range u.Device().ConsumesCounters[1:] {
 			parent[root(of.CounterSet)] = first
 		}
 	}
 	index := map[string]int{}
 	var parts [][]*Unit
 	for _, u := range units {
-		r := root(u.Device.ConsumesCounters[0].CounterSet)
+		r := root(u.Device().ConsumesCounters[0].CounterSet)
 		i, ok := index[r]
 		if !ok {
 			i = len(parts)
@@ -101,7 +101,7 @@ func newBin(pool *PoolStock, units []*Unit) *bin {
 	}
 	for _, u := range units {
 		takes := make([]int64, len(b.left))
-		for _, of := range u.Device.ConsumesCounters {
+		for _, of := range u.Device().ConsumesCounters {
 			for name, c := range of.Counters {
 				if i, ok := index[counter{of.CounterSet, name}]; ok {
 					takes[i] += c.Value.MilliValue()
@@ -114,7 +114,7 @@ func newBin(pool *PoolStock, units []*Unit) *bin {
 }
 
 func consumes(u *Unit, set string) bool {
-	for _, of := range u.Device.ConsumesCounters {
+	for _, of := range u.Device().ConsumesCounters {
 		if of.CounterSet == set {
 			return true
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // State of a published device, as far as it matters to the scheduler. The first that holds counts.
-type State int
+type State uint8
 
 const (
 	// Free: it could be allocated, if nothing else were.
@@ -76,26 +76,6 @@ type Group struct {
 // Pool that the devices are of.
 func (g *Group) Pool() *PoolStock { return g.pool }
 
-// Unit is one published device and what is known of it.
-type Unit struct {
-	ID     ID
-	Slice  *Slice
-	Device *cluster.Device
-	// Index of the device in its slice.
-	Index   int
-	State   State
-	Holders []Holder
-	// Taints that keep claims away that do not tolerate them: the driver's and those of DeviceTaintRules.
-	Taints []resourcev1.DeviceTaint
-	// Short are the counters of which too little is left, whatever the state.
-	Short []Shortage
-
-	group *Group
-}
-
-// Group of the devices of the same kind and place.
-func (u *Unit) Group() *Group { return u.group }
-
 // PoolStock is one pool and its devices.
 type PoolStock struct {
 	*Pool
@@ -108,7 +88,9 @@ type PoolStock struct {
 	// Overdrawn is the counter of which more is used than there is, if any.
 	Overdrawn *Shortage
 
-	units map[string]*Unit // by name
+	units []Unit
+	// byName are the indexes of the units, sorted by the names of the devices.
+	byName []int32
 }
 
 // Held is a device that a claim holds.
@@ -165,7 +147,7 @@ func NewStock(inv *Inventory, held *Allocations) *Stock {
 // Unit returns a published device; nil when no pool has it.
 func (s *Stock) Unit(id ID) *Unit {
 	if p := s.pools[poolName{id.Driver, id.Pool}]; p != nil {
-		return p.units[id.Device]
+		return p.unit(id.Device)
 	}
 	return nil
 }
@@ -214,32 +196,24 @@ func isOrAny(want *string, is string) bool { return want == nil || *want == is }
 
 // pool reads the devices of one pool.
 func (s *Stock) pool(p *Pool, held *Allocations) *PoolStock {
-	devices := 0
-	for _, slice := range p.Slices {
-		devices += len(slice.Object.Spec.Devices)
-	}
-	out := &PoolStock{Pool: p, units: make(map[string]*Unit, devices)}
+	out := &PoolStock{Pool: p}
+	s.publish(out)
 	sets, byName, problem := counterSets(p)
 	out.CounterSets = sets
-	groups := map[kindAtPlace]*Group{}
-	for _, slice := range p.Slices {
-		units := make([]Unit, len(slice.Object.Spec.Devices))
-		s.units[slice] = units
-		for i := range units {
-			u := &units[i]
-			*u = s.newUnit(slice, i, held)
-			if out.units[u.ID.Device] != nil && problem == "" {
-				problem = fmt.Sprintf("device %s is published twice", u.Device.Name)
-			}
-			out.units[u.ID.Device] = u
-			if len(u.Holders) > 0 {
-				consume(byName, u.Device)
-			}
-			if unknown := unknownCounter(byName, u.Device); unknown != "" && problem == "" {
-				problem = unknown
-			}
-			out.group(groups, u)
+	groups, again := map[kindAtPlace]*Group{}, out.again()
+	for i := range out.units {
+		u := &out.units[i]
+		s.hold(u, held)
+		if i == again && problem == "" {
+			problem = fmt.Sprintf("device %s is published twice", u.Device().Name)
 		}
+		if len(u.Holders()) > 0 {
+			consume(byName, u.Device())
+		}
+		if unknown := unknownCounter(byName, u.Device()); unknown != "" && problem == "" {
+			problem = unknown
+		}
+		out.group(groups, u)
 	}
 	if s, over := overdrawn(sets); over {
 		out.Overdrawn = &s
@@ -254,7 +228,9 @@ func (s *Stock) pool(p *Pool, held *Allocations) *PoolStock {
 	}
 	for _, g := range out.Groups {
 		for _, u := range g.Devices {
-			u.Short = shortages(byName, u.Device)
+			if short := shortages(byName, u.Device()); len(short) > 0 {
+				u.extra().short = short
+			}
 			u.State = out.state(u)
 		}
 	}
@@ -262,18 +238,6 @@ func (s *Stock) pool(p *Pool, held *Allocations) *PoolStock {
 		return cmp.Or(cmp.Compare(a.Place.String(), b.Place.String()), a.Kind.Compare(b.Kind))
 	})
 	return out
-}
-
-func (s *Stock) newUnit(slice *Slice, i int, held *Allocations) Unit {
-	spec := &slice.Object.Spec
-	u := Unit{ID: ID{spec.Driver, spec.Pool.Name, spec.Devices[i].Name}, Slice: slice, Index: i, Device: &spec.Devices[i]}
-	u.Holders = held.Holders(u.ID)
-	for _, t := range slices.Concat(u.Device.Taints(), s.RuleTaints(u.ID)) {
-		if t.Effect == resourcev1.DeviceTaintEffectNoSchedule || t.Effect == resourcev1.DeviceTaintEffectNoExecute {
-			u.Taints = append(u.Taints, t)
-		}
-	}
-	return u
 }
 
 // kindAtPlace is what the devices of a group have in common, within one pool.
@@ -284,7 +248,7 @@ type kindAtPlace struct {
 
 // group adds a device to the devices of its kind and place.
 func (p *PoolStock) group(groups map[kindAtPlace]*Group, u *Unit) {
-	kind, place := kindOf(&u.Slice.Object.Spec, u.Device), placeOf(&u.Slice.Object.Spec, u.Device)
+	kind, place := kindOf(&u.Slice.Object.Spec, u.Device()), placeOf(&u.Slice.Object.Spec, u.Device())
 	key := kindAtPlace{place.String(), kind}
 	g := groups[key]
 	if g == nil {
@@ -294,7 +258,7 @@ func (p *PoolStock) group(groups map[kindAtPlace]*Group, u *Unit) {
 	}
 	u.group = g
 	g.Devices = append(g.Devices, u)
-	g.Partitions = g.Partitions || len(u.Device.ConsumesCounters) > 0
+	g.Partitions = g.Partitions || len(u.Device().ConsumesCounters) > 0
 }
 
 func unknownCounter(byName map[string]*CounterSet, d *cluster.Device) string {
@@ -314,15 +278,15 @@ func unknownCounter(byName map[string]*CounterSet, d *cluster.Device) string {
 
 func (p *PoolStock) state(u *Unit) State {
 	switch {
-	case len(u.Holders) > 0 && u.Device.Shareable() && u.Holders[0].Share != "":
+	case len(u.Holders()) > 0 && u.Device().Shareable() && u.Holders()[0].Share != "":
 		return Shared
-	case len(u.Holders) > 0:
+	case len(u.Holders()) > 0:
 		return Allocated
 	case p.Problem != "":
 		return Unusable
-	case len(u.Taints) > 0:
+	case len(u.Taints()) > 0:
 		return Tainted
-	case len(u.Short) > 0, p.Overdrawn != nil && len(u.Device.ConsumesCounters) > 0:
+	case len(u.Short()) > 0, p.Overdrawn != nil && len(u.Device().ConsumesCounters) > 0:
 		return Blocked
 	}
 	return Free
@@ -335,7 +299,7 @@ func (p *PoolStock) count(packing *packer, known bool) {
 		var candidates []*Unit
 		for _, u := range g.Devices {
 			c.Published++
-			if len(u.Taints) > 0 {
+			if len(u.Taints()) > 0 {
 				c.Tainted++
 			}
 			switch {

@@ -138,6 +138,9 @@ func TestStockCountsDevices(t *testing.T) {
 			map[string]string{"whole": "published 1, unusable 1", "half": "published 2, unusable 2", "quarter": "published 4, unusable 4"}, "its slices state different numbers of slices"},
 		"a name published twice": {[]string{slice("devices", 1, "  devices:\n"+deviceText("gpu-0", kindText("gpu", ""))+deviceText("gpu-0", kindText("gpu", ""))), noClaims},
 			map[string]string{"": "published 2, unusable 2"}, "invalid: device gpu-0 is published twice"},
+		"the first of several names published twice": {[]string{slice("devices", 1, "  devices:\n"+deviceText("gpu-2", kindText("gpu", ""))+deviceText("gpu-1", kindText("gpu", ""))+
+			deviceText("gpu-2", kindText("gpu", ""))+deviceText("gpu-1", kindText("gpu", ""))), noClaims},
+			map[string]string{"": "published 4, unusable 4"}, "invalid: device gpu-2 is published twice"},
 		"a counter set that is not published": {[]string{slice("devices", 1, "  devices:\n"+partition("half-0", "20Gi", 0)), noClaims},
 			map[string]string{"half": "published 1, unusable 1"}, "invalid: device half-0 consumes counter set gpu-0, which the pool does not have"},
 		"an older generation is gone": {[]string{plain(""), strings.NewReplacer("generation: 2", "generation: 1", "name: devices", "name: old").Replace(plain("", "")), noClaims},
@@ -159,7 +162,7 @@ func TestStockCountsDevices(t *testing.T) {
 func TestStockTellsWhatIsShort(t *testing.T) {
 	s := stockOf(t, gpu, holding("a", "", "quarter-1", "vanished"))
 	u := s.Unit(ID{"d", "p", "half-0"})
-	if u == nil || u.State != Blocked || len(u.Short) != 1 || u.Short[0].String() != "gpu-0: s1 needs 1, 0 left" {
+	if u == nil || u.State != Blocked || len(u.Short()) != 1 || u.Short()[0].String() != "gpu-0: s1 needs 1, 0 left" {
 		t.Errorf("half-0 is %+v", u)
 	}
 	if len(s.Gone) != 1 || s.Gone[0].ID.String() != "d/p/vanished" {
@@ -167,6 +170,31 @@ func TestStockTellsWhatIsShort(t *testing.T) {
 	}
 	if c := s.Pools[0].CounterSets[0].counter("memory"); c.Used.String() != "10Gi" {
 		t.Errorf("memory used: %s, want 10Gi", c.Used.String())
+	}
+}
+
+func TestDevicesAreFoundByName(t *testing.T) {
+	s := stockOf(t, gpu, noClaims)
+	names := 0
+	for _, p := range s.Pools {
+		for i := range p.units {
+			names++
+			if u := &p.units[i]; s.Unit(u.ID()) != u || s.At(u.Slice, u.Index()) != u {
+				t.Errorf("%s is not found", u.ID())
+			}
+		}
+	}
+	if names != 7 {
+		t.Errorf("%d devices, want 7", names)
+	}
+	for _, id := range []ID{{"d", "p", ""}, {"d", "p", "half-1"}, {"d", "p", "z"}, {"d", "q", "half-0"}, {"e", "p", "half-0"}} {
+		if u := s.Unit(id); u != nil {
+			t.Errorf("%s is found as %s", id, u.ID())
+		}
+	}
+	twice := stockOf(t, slice("devices", 1, "  devices:\n"+deviceText("a", kindText("gpu", ""))+deviceText("a", kindText("gpu", ""))), noClaims)
+	if u := twice.Unit(ID{"d", "p", "a"}); u == nil || u.Index() != 1 {
+		t.Errorf("of two devices of a name %+v is found, want the last", u)
 	}
 }
 
@@ -221,7 +249,7 @@ func TestPackingFindsTheMost(t *testing.T) {
 			if len(d.ConsumesCounters) == 2 && d.ConsumesCounters[0].CounterSet == d.ConsumesCounters[1].CounterSet {
 				d.ConsumesCounters = d.ConsumesCounters[:1]
 			}
-			units = append(units, &Unit{Device: d})
+			units = append(units, &Unit{Slice: &Slice{Object: &cluster.DeviceSlice{Spec: cluster.DeviceSliceSpec{Devices: []cluster.Device{*d}}}}})
 		}
 		got, atLeast := newPacker().most(pool, units)
 		if want := mostByTrying(pool, units); got != want || atLeast {
@@ -239,7 +267,7 @@ func mostByTrying(pool *PoolStock, units []*Unit) int64 {
 				continue
 			}
 			n++
-			for _, of := range u.Device.ConsumesCounters {
+			for _, of := range u.Device().ConsumesCounters {
 				for name, c := range of.Counters {
 					key := of.CounterSet + "/" + name
 					if used[key] == nil {

@@ -42,7 +42,7 @@ func (w *world) combined(ctx context.Context, of []*ask, claims []*resourcev1.Re
 		}
 	}
 	text := "each request finds enough devices, but not all of them at once"
-	if slices.ContainsFunc(units, func(u located) bool { return len(u.Device.ConsumesCounters) > 0 }) {
+	if slices.ContainsFunc(units, func(u located) bool { return len(u.Device().ConsumesCounters) > 0 }) {
 		text += ": those that match take each other's counters"
 	}
 	return &Reason{Code: Together, Text: text}, nil
@@ -79,10 +79,10 @@ func (w *world) constraint(a *ask, c *resourcev1.DeviceConstraint, units []locat
 		}
 		needed += int(r.count)
 		for _, u := range w.eligible(r, units) {
-			if seen[u.ID] {
+			if seen[u.ID()] {
 				continue
 			}
-			seen[u.ID] = true
+			seen[u.ID()] = true
 			if value, ok := attributeOf(u, string(*attribute)); ok {
 				byValue[value]++
 			} else {
@@ -113,7 +113,7 @@ func (w *world) eligible(r request, units []located) []located {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(units), func(u located) bool {
-		match, _ := rows[len(rows)-1].Of(u.Slice, u.Index)
+		match, _ := rows[len(rows)-1].Of(u.Slice, u.Index())
 		if !match {
 			return true
 		}
@@ -125,9 +125,9 @@ func (w *world) eligible(r request, units []located) []located {
 
 // attributeOf is the value of an attribute by its fully qualified name.
 func attributeOf(u located, name string) (string, bool) {
-	a := u.Device.Attributes.Get(resourcev1.QualifiedName(name))
-	if domain, id, qualified := strings.Cut(name, "/"); a == nil && qualified && domain == u.ID.Driver {
-		a = u.Device.Attributes.Get(resourcev1.QualifiedName(id))
+	a := u.Device().Attributes.Get(resourcev1.QualifiedName(name))
+	if domain, id, qualified := strings.Cut(name, "/"); a == nil && qualified && domain == u.ID().Driver {
+		a = u.Device().Attributes.Get(resourcev1.QualifiedName(id))
 	}
 	switch {
 	case a == nil:

@@ -134,7 +134,7 @@ func (w *world) count(r request, units []located) *tally {
 	n.Count = Count{Published: len(units), Needed: int(r.count), Selectors: make([]int, len(r.selectors))}
 	for i, row := range w.rows(r) {
 		for _, u := range units {
-			if match, err := row.Of(u.Slice, u.Index); !match || err != nil {
+			if match, err := row.Of(u.Slice, u.Index()); !match || err != nil {
 				continue
 			}
 			if i == 0 {
@@ -186,7 +186,7 @@ func (c *Checker) anyMatch(p *device.PoolStock, r request) bool {
 	}
 	for _, g := range p.Groups {
 		for _, u := range g.Devices {
-			if match, _ := rows[len(rows)-1].Of(u.Slice, u.Index); match {
+			if match, _ := rows[len(rows)-1].Of(u.Slice, u.Index()); match {
 				return true
 			}
 		}
@@ -210,22 +210,22 @@ func (c *Checker) mayFail(ps *podSet) bool {
 
 // classify says what becomes of a device that matches.
 func (w *world) classify(n *tally, r request, u located) {
-	shares := u.Device.Shareable()
+	shares := u.Device().Shareable()
 	used := !r.admin && !shares
 	switch {
 	case u.pool.Problem != "":
 		n.Unusable++
 		n.problem = cmp.Or(n.problem, "pool "+u.pool.Name+": "+u.pool.Problem)
-	case used && w.own[u.ID]:
+	case used && w.own[u.ID()]:
 		n.Own++
-	case used && len(u.Holders) > 0:
+	case used && len(u.Holders()) > 0:
 		n.Held++
-		for _, h := range u.Holders {
+		for _, h := range u.Holders() {
 			n.heldBy[h.Claim.Ref] = true
 		}
-	case untolerated(u.Taints, r.tolerations) != "":
+	case untolerated(u.Taints(), r.tolerations) != "":
 		n.Tainted++
-		n.taint = cmp.Or(n.taint, untolerated(u.Taints, r.tolerations))
+		n.taint = cmp.Or(n.taint, untolerated(u.Taints(), r.tolerations))
 	case w.shortage(u) != nil:
 		n.Short++
 		if n.shortage == nil {
@@ -253,7 +253,7 @@ func untolerated(taints []resourcev1.DeviceTaint, tolerations []resourcev1.Devic
 
 // shortage is a counter of which too little is left for a device, what earlier pods took included.
 func (w *world) shortage(u located) *device.Shortage {
-	if len(u.Device.ConsumesCounters) == 0 || len(u.Holders) > 0 || w.own[u.ID] {
+	if len(u.Device().ConsumesCounters) == 0 || len(u.Holders()) > 0 || w.own[u.ID()] {
 		return nil // a shared device that is in use has its counters
 	}
 	return u.pool.Short(u.Unit, w.taken[u.pool])
@@ -265,15 +265,15 @@ func (w *world) hasCapacity(u located, r request) bool {
 	if r.capacity == nil {
 		return true
 	}
-	shares := u.Device.Shareable()
+	shares := u.Device().Shareable()
 	for name, asked := range r.capacity.Requests {
-		c, ok := u.Device.Capacity[name]
+		c, ok := u.Device().Capacity[name]
 		if !ok {
 			return false
 		}
 		left := c.Value.DeepCopy()
 		if shares {
-			left.Sub(w.consumed(u.ID, name))
+			left.Sub(w.consumed(u.ID(), name))
 		}
 		if left.Cmp(asked) < 0 {
 			return false

@@ -112,9 +112,9 @@ func checkPlacements(t *testing.T, stock *device.Stock, r *Result) {
 	t.Helper()
 	used := map[string]*resource.Quantity{}
 	consume := func(u *device.Unit) {
-		for _, of := range u.Device.ConsumesCounters {
+		for _, of := range u.Device().ConsumesCounters {
 			for name, c := range of.Counters {
-				key := u.ID.Pool + "/" + of.CounterSet + "/" + name
+				key := u.ID().Pool + "/" + of.CounterSet + "/" + name
 				if used[key] == nil {
 					used[key] = &resource.Quantity{}
 				}
@@ -131,7 +131,7 @@ func checkPlacements(t *testing.T, stock *device.Stock, r *Result) {
 		}
 		for _, g := range p.Groups {
 			for _, u := range g.Devices {
-				if len(u.Holders) > 0 {
+				if len(u.Holders()) > 0 {
 					consume(u)
 				}
 			}
@@ -142,7 +142,7 @@ func checkPlacements(t *testing.T, stock *device.Stock, r *Result) {
 		for _, p := range ps.Placements {
 			for _, d := range p.Devices {
 				u := stock.Unit(d.ID)
-				if u == nil || seen[d.ID] || len(u.Holders) > 0 || len(u.Taints) > 0 || *u.Slice.Object.Spec.NodeName != p.Node {
+				if u == nil || seen[d.ID] || len(u.Holders()) > 0 || len(u.Taints()) > 0 || *u.Slice.Object.Spec.NodeName != p.Node {
 					t.Errorf("device %s can't be given to a pod on %s (again: %t): %+v", d.ID, p.Node, seen[d.ID], u)
 				}
 				seen[d.ID] = true

@@ -222,7 +222,7 @@ func (w *world) take(a *ask, result resourcev1.AllocationResult) []Device {
 }
 
 func (c *Checker) poolOf(u *device.Unit) *device.PoolStock {
-	i := slices.IndexFunc(c.stock.Pools, func(p *device.PoolStock) bool { return p.Driver == u.ID.Driver && p.Name == u.ID.Pool })
+	i := slices.IndexFunc(c.stock.Pools, func(p *device.PoolStock) bool { return p.Driver == u.ID().Driver && p.Name == u.ID().Pool })
 	return c.stock.Pools[i]
 }
 

@@ -222,10 +222,10 @@ func (d *Devices) pool(p keptPool) DevicePool {
 		}
 		out.Devices = append(out.Devices, group)
 		for _, u := range g.Devices {
-			for _, t := range u.Taints {
-				out.Taints = append(out.Taints, DeviceTaint{u.ID.Device, t.Key, t.Value, string(t.Effect)})
+			for _, t := range u.Taints() {
+				out.Taints = append(out.Taints, DeviceTaint{u.ID().Device, t.Key, t.Value, string(t.Effect)})
 			}
-			out.Held = append(out.Held, heldDevices(u.ID, u.Holders)...)
+			out.Held = append(out.Held, heldDevices(u.ID(), u.Holders())...)
 		}
 	}
 	for _, set := range p.sets() {
@@ -242,7 +242,7 @@ func (p keptPool) sets() []*device.CounterSet {
 	consumed := map[string]bool{}
 	for _, g := range p.groups {
 		for _, u := range g.Devices {
-			for _, of := range u.Device.ConsumesCounters {
+			for _, of := range u.Device().ConsumesCounters {
 				consumed[of.CounterSet] = true
 			}
 		}

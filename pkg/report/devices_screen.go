@@ -101,17 +101,17 @@ func (p keptPool) problemOrEmpty() string {
 func (v *deviceScreen) details(p keptPool, last *row) {
 	for _, g := range p.groups {
 		for _, u := range g.Devices {
-			for _, t := range u.Taints {
+			for _, t := range u.Taints() {
 				text := t.Key
 				if t.Value != "" {
 					text += "=" + t.Value
 				}
-				last.under = append(last.under, note{flow: flow{pieces: strings.Fields(clean(u.ID.Device + " is tainted: " + text + ":" + string(t.Effect))), separator: " ", role: waiting}, indent: 4})
+				last.under = append(last.under, note{flow: flow{pieces: strings.Fields(clean(u.ID().Device + " is tainted: " + text + ":" + string(t.Effect))), separator: " ", role: waiting}, indent: 4})
 			}
 			if !v.s.Wide {
 				continue
 			}
-			for _, h := range heldDevices(u.ID, u.Holders) {
+			for _, h := range heldDevices(u.ID(), u.Holders()) {
 				last.under = append(last.under, note{flow: words(heldText(h)), indent: 4})
 			}
 		}
