@@ -176,6 +176,8 @@ func (e *Engine) refusal(s *scheduler, it *item) *Decision {
 func (s *scheduler) refusedBy(p charge.Problem) *Decision {
 	d := &Decision{State: Inadmissible, Reason: s.granular(reasonMisconfigured, reasonInadmissible), Message: p.KueueMessage, Why: p.Message}
 	switch {
+	case p.KueueMessage == "":
+		d.Reason = "" // Kueue writes no condition
 	case p.Code != charge.CodeQueueBlocked:
 	case strings.HasSuffix(p.KueueMessage, "is inactive"):
 		d.Reason = s.granular(reasonSuspended, reasonInadmissible)

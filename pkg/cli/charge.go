@@ -17,7 +17,8 @@ A verdict is one of
   Unmanaged     Kueue does not charge the job
   Unknown       the evidence is not in the input, with what is missing
 
-Without a live cluster the workloads of all namespaces are taken, unless -n is given.
+Where -f holds jobs, the answer is about these, unless others are asked for (-A: all). Else,
+without a live cluster, the workloads of all namespaces are taken, unless -n is given.
 
 Exit codes: 0 done; 2 a usage error, or a part of the input that could not be read
 (the rest is still used); 3 an unknown charge under --strict.`
@@ -61,6 +62,7 @@ func newCharge(env Env) *cobra.Command {
 }
 
 func runCharge(ctx context.Context, env Env, o *options) error {
+	o.aboutFiles = true
 	s, err := load(ctx, env, o)
 	if err != nil {
 		return err

@@ -17,8 +17,10 @@ import (
 // maxOwners bounds the way up a chain of owners, which may be a cycle in broken input.
 const maxOwners = 16
 
-// choose takes the workloads asked for, in their order. The error names the arguments nothing answers to.
+// choose takes the workloads asked for, in their order: where nothing selects, those of the jobs of -f, if it holds any.
+// The error names the arguments nothing answers to.
 func choose(snap *cluster.Snapshot, all []*workload.Workload, o *options) ([]*workload.Workload, error) {
+	laid := o.ofFiles(all)
 	all = slices.DeleteFunc(slices.Clone(all), func(w *workload.Workload) bool {
 		return o.namespace != "" && !o.showsAll && w.Namespace != o.namespace || !labelled(w, o.labels)
 	})
@@ -26,7 +28,15 @@ func choose(snap *cluster.Snapshot, all []*workload.Workload, o *options) ([]*wo
 	if len(o.within) > 0 {
 		all, missing = inQueues(snap, all, o)
 	}
-	if len(o.targets) == 0 {
+	switch {
+	case len(o.targets) > 0:
+	case len(laid) == 0:
+		return ownOnes(all), errors.Join(missing...)
+	default:
+		all = slices.DeleteFunc(all, func(w *workload.Workload) bool { return !isLaid(w) })
+		if len(all) == 0 {
+			missing = append(missing, fmt.Errorf("the workloads of -f are in namespace %[1]s, not in %[2]s; name it with -n %[1]s", laid[0].Namespace, o.namespace))
+		}
 		return ownOnes(all), errors.Join(missing...)
 	}
 	wanted := map[*workload.Workload]bool{}
@@ -41,6 +51,21 @@ func choose(snap *cluster.Snapshot, all []*workload.Workload, o *options) ([]*wo
 	}
 	chosen := slices.DeleteFunc(all, func(w *workload.Workload) bool { return !wanted[w] })
 	return chosen, errors.Join(missing...)
+}
+
+// ofFiles are the workloads of the jobs of -f, when they are what is asked for: nothing else is selected, and there is a
+// cluster or an export below the files.
+func (o *options) ofFiles(all []*workload.Workload) []*workload.Workload {
+	if !o.aboutFiles || len(o.filenames) == 0 || o.filesAlone || o.allNamespaces || len(o.targets)+len(o.within) > 0 || !o.labels.Empty() {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(w *workload.Workload) bool { return !isLaid(w) })
+}
+
+// isLaid tells that the job of a workload, or the Workload itself, comes from -f.
+func isLaid(w *workload.Workload) bool {
+	of := append([]*cluster.Object{w.Record, w.Owner}, w.Members...)
+	return slices.ContainsFunc(of, func(o *cluster.Object) bool { return o != nil && o.Laid })
 }
 
 // inQueues keeps the workloads of the queues of --queue. A queue without workloads is found when it is in the input.

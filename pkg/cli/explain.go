@@ -33,7 +33,8 @@ given; where the input can't tell, it says so and names what is missing.
 With --fit it also asks the scheduler's own allocator whether the pods can get their devices
 now, with what claims hold taken out: quota may say yes where devices say no.
 
-Without a live cluster the workloads of all namespaces are taken, unless -n is given.
+Where -f holds jobs, the answer is about these, unless others are asked for (-A: all). Else,
+without a live cluster, the workloads of all namespaces are taken, unless -n is given.
 
 Exit codes: 0 done; 2 a usage error, or a part of the input that could not be read
 (the rest is still used); 3 an unknown charge under --strict.`
@@ -138,7 +139,7 @@ func runExplain(ctx context.Context, env Env, o *options) error {
 
 // explainAll reads the input and explains the workloads asked for.
 func explainAll(ctx context.Context, env Env, o *options) (*scene, []*explain.Explanation, error) {
-	o.everywhere = true
+	o.everywhere, o.aboutFiles = true, true
 	s, err := load(ctx, env, o)
 	if err != nil {
 		return nil, nil, err

@@ -54,6 +54,8 @@ type options struct {
 	namespace string
 	// everywhere tells that the answer depends on the workloads of all namespaces, whichever are shown.
 	everywhere bool
+	// aboutFiles tells that the jobs of -f are what is asked about, where nothing else is.
+	aboutFiles bool
 	// nodes tells that nodes are looked at, too, and claims that what claims hold is.
 	nodes, claims bool
 	// fit tells that it is asked whether pods can get their devices, and fitLimit how long that may take for a workload.

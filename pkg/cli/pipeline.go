@@ -95,7 +95,7 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	}
 	s := &scene{snap: snap, conf: conf, engine: charge.NewEngine(snap, conf, device.NewInventory(snap))}
 	within := o.namespace
-	if o.everywhere {
+	if o.everywhere || len(o.filenames) > 0 { // the jobs of -f are looked for in all
 		within = ""
 	}
 	s.found = workload.Find(snap, conf, workload.Options{Namespace: within})

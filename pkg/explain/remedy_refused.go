@@ -71,7 +71,7 @@ func (e *Explainer) otherQueue(x *Explanation) []Remedy {
 		}
 		r := Remedy{Action: fmt.Sprintf("use LocalQueue %s instead of %s", o.Ref.Name, w.Queue), Effect: "the label " + queueLabel + " names the queue"}
 		r.Changes, r.Patch = patchOf(w.Owner.Ref, labelOps(w.Owner.Meta, queueLabel, o.Ref.Name)...)
-		if w.Record != nil {
+		if w.Record != nil && len(w.Members) > 0 { // the Workload of a single job follows it
 			changes, _ := patchOf(w.Record.Ref, op{"add", "/spec/queueName", o.Ref.Name})
 			r.Changes = append(r.Changes, changes...)
 		}

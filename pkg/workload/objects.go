@@ -169,30 +169,6 @@ func (f *finder) noteOwner(w *Workload) {
 	}
 }
 
-// layOver replaces the pod sets of an existing Workload by those of its job, when the job is laid over the cluster:
-// Kueue brings the Workload in step with its job (or makes a new one).
-func (f *finder) layOver(w *Workload) {
-	if w.Owner == nil || !w.Owner.Laid || w.Record.Laid || isFinished(w.Object) || len(w.Members) > 0 {
-		return
-	}
-	k := f.kindOf(w.Owner.Ref.GroupKind())
-	if k == nil || k.podSets == nil {
-		return
-	}
-	s := k.podSets(f, w.Owner)
-	if s.problem != nil || len(s.missing) > 0 || len(s.podSets) == 0 {
-		return
-	}
-	reclaimable := map[string]int32{}
-	for _, ps := range w.PodSets {
-		reclaimable[ps.Name] = ps.Reclaimable
-	}
-	w.PodSets = s.podSets
-	f.applyReclaimable(w.PodSets, reclaimable)
-	w.Reasons = append(w.Reasons, reason(TakenFromManifest,
-		"The pod sets are those of "+w.Owner.Ref.String()+" as it would be applied, not those of the Workload in the cluster.", w.Owner, ""))
-}
-
 func isFinished(w *kueue.Workload) bool {
 	return slices.ContainsFunc(w.Status.Conditions, func(c metav1.Condition) bool {
 		return c.Type == kueue.WorkloadFinished && c.Status == metav1.ConditionTrue
