@@ -40,7 +40,7 @@ type Facts struct {
 	charges   func() []*charge.Charge
 	selectors func() []Selector
 	admission func() *admission.Engine
-	alone     func() *Facts
+	alone     func() *Alone
 	read      *readSelectors
 	kept      func() map[*source.Origin][]byte
 	shared    *sync.Map
@@ -95,12 +95,7 @@ func newFacts(in Input) *Facts {
 	f.engine = sync.OnceValue(func() *charge.Engine { return charge.NewEngine(f.Snapshot, f.Config, f.inventory()) })
 	f.charges = sync.OnceValue(func() []*charge.Charge { return f.engine().Charges(f.workloads()) })
 	f.admission = sync.OnceValue(func() *admission.Engine { return admission.New(f.engine(), f.charges()) })
-	f.alone = sync.OnceValue(func() *Facts {
-		in := f.Input
-		in.Snapshot = f.Snapshot.Supposing(cluster.Workload, cluster.Cohort, cluster.AdmissionCheck, cluster.Topology,
-			cluster.LimitRange, cluster.PriorityClass, cluster.WorkloadPriorityClass, cluster.DeviceClass)
-		return newFacts(in)
-	})
+	f.alone = sync.OnceValue(func() *Alone { return newAlone(f.Input) })
 	f.kept = sync.OnceValue(func() map[*source.Origin][]byte {
 		out := map[*source.Origin][]byte{}
 		for _, d := range in.Kept {
@@ -161,9 +156,8 @@ func (f *Facts) Inventory() *device.Inventory {
 // Charges of the workloads, in the same order.
 func (f *Facts) Charges() []*charge.Charge { return f.charges() }
 
-// Alone are the facts if the input were all there is of workloads, cohorts, checks and device classes. What can't be
-// admitted then can't be admitted with more workloads either; classes that are not in the input may change a charge.
-func (f *Facts) Alone() *Facts { return f.alone() }
+// Alone is the input if it were all there is.
+func (f *Facts) Alone() *Alone { return f.alone() }
 
 // Decide is what the next scheduling attempt would decide about a charge of [Facts.Charges].
 func (f *Facts) Decide(c *charge.Charge) *admission.Decision { return f.admission().Decide(c) }

@@ -11,6 +11,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
 var neverFits = &lint.Rule{
@@ -70,12 +71,16 @@ func reportReduced(p *lint.Pass) {
 	if len(p.Snapshot.List(cluster.Workload)) > 0 {
 		return // what is in use may be the reason
 	}
-	if !slices.ContainsFunc(p.Charges(), partial) {
+	if !slices.ContainsFunc(p.Workloads(), partial) {
 		return
 	}
 	alone := p.Alone()
-	for _, c := range alone.Charges() {
-		if !lint.Waits(c.Workload) || c.Verdict != charge.Charged || !partial(c) {
+	for _, w := range alone.Workloads {
+		if !lint.Waits(w) || !partial(w) {
+			continue
+		}
+		c := alone.Charge(w)
+		if c.Verdict != charge.Charged {
 			continue
 		}
 		for _, admitted := range alone.Decide(c).PodSets {
@@ -91,8 +96,8 @@ func reportReduced(p *lint.Pass) {
 }
 
 // partial tells that a pod set may be admitted with fewer pods.
-func partial(c *charge.Charge) bool {
-	for _, ps := range c.Workload.PodSets {
+func partial(w *workload.Workload) bool {
+	for _, ps := range w.PodSets {
 		if ps.MinCount != nil {
 			return true
 		}

@@ -26,14 +26,19 @@ var outsideLimitRange = &lint.Rule{
 		Links: []string{"https://kubernetes.io/docs/concepts/policy/limit-range/"},
 	},
 	Check: func(p *lint.Pass) {
-		if len(p.Snapshot.List(cluster.LimitRange)) == 0 {
+		limited := map[string]bool{}
+		for _, o := range p.Snapshot.List(cluster.LimitRange) {
+			limited[o.Ref.Namespace] = true
+		}
+		if len(limited) == 0 {
 			return
 		}
 		alone := p.Alone()
-		for _, c := range alone.Charges() {
-			if !lint.Waits(c.Workload) {
+		for _, w := range alone.Workloads {
+			if !limited[w.Namespace] || !lint.Waits(w) {
 				continue
 			}
+			c := alone.Charge(w)
 			d := alone.Decide(c)
 			if _, text, found := strings.Cut(d.Message, "resources didn't satisfy LimitRange constraints: "); found {
 				for _, m := range violation.FindAllStringSubmatch(text, -1) {

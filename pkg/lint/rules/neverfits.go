@@ -39,9 +39,13 @@ func findNeverFitting(p *lint.Facts) []blockedSet {
 		return nil
 	}
 	alone := p.Alone()
-	for _, c := range alone.Charges() {
-		before, asked := known[identity(c.Workload)]
-		if !asked || c.Verdict != charge.Charged {
+	for _, w := range alone.Workloads {
+		before, asked := known[identity(w)]
+		if !asked {
+			continue
+		}
+		c := alone.Charge(w)
+		if c.Verdict != charge.Charged {
 			continue
 		}
 		cq, record := p.ClusterQueueOf(c.Workload.Namespace, c.Workload.Queue)

@@ -13,10 +13,13 @@ import (
 	kubejson "sigs.k8s.io/json"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
 // eachInput reads every fixture, scenario and walkthrough, and the files of further patterns, one by one.
@@ -58,23 +61,18 @@ func TestClearlyFittingIsNeverHopeless(t *testing.T) {
 				fits[identity(c.Workload)] = clearlyFits(p.Facts, c)
 			}
 			alone := p.Alone()
-			for _, c := range alone.Charges() {
-				if !fits[identity(c.Workload)] {
+			for _, w := range alone.Workloads {
+				if !fits[identity(w)] {
 					not++
 					continue
 				}
 				clear++
-				if c.Workload.Object != nil {
+				if w.Object != nil {
 					made++
 				}
-				bySet := map[string]bool{}
-				for _, a := range alone.Decide(c).Attempts {
-					able := a.Mode != admission.NoFit || !over(a) && !mismatched(a)
-					bySet[a.PodSet] = bySet[a.PodSet] || able
-				}
-				for set, able := range bySet {
+				for set, able := range ableSets(alone.Decide(alone.Charge(w))) {
 					if !able {
-						t.Errorf("%s: pod set %s is said to fit, and never does", c.Workload.Ref(), set)
+						t.Errorf("%s: pod set %s is said to fit, and never does", w.Ref(), set)
 					}
 				}
 			}
@@ -86,6 +84,63 @@ func TestClearlyFittingIsNeverHopeless(t *testing.T) {
 	}, "../../../testdata/golden/scenarios/*/dump.yaml") // these hold what Kueue made of the jobs
 	if clear < 100 || made < 100 || not < 100 {
 		t.Errorf("%d workloads clearly fit, %d of them with a Workload, %d do not: too few to tell", clear, made, not)
+	}
+}
+
+// ableSets tells of each pod set tried whether some flavor may take it some day.
+func ableSets(d *admission.Decision) map[string]bool {
+	out := map[string]bool{}
+	for _, a := range d.Attempts {
+		able := a.Mode != admission.NoFit || !over(a) && !mismatched(a)
+		out[a.PodSet] = out[a.PodSet] || able
+	}
+	return out
+}
+
+// TestAloneIsAsAmongAll: which workloads can never be admitted is the same when only they are looked at as when all are, with
+// what these hold. But for those that may be admitted with fewer pods: among others they may not even get that.
+func TestAloneIsAsAmongAll(t *testing.T) {
+	compared, hopeless, inPart, holding := 0, 0, 0, 0
+	eachInput(t, func(t *testing.T, in lint.Input) {
+		rule := &lint.Rule{ID: "GQ900", Name: "compares", Check: func(p *lint.Pass) {
+			snap := in.Snapshot.Supposing(cluster.Workload, cluster.Cohort, cluster.AdmissionCheck, cluster.Topology, cluster.LimitRange,
+				cluster.PriorityClass, cluster.WorkloadPriorityClass, cluster.DeviceClass)
+			engine := charge.NewEngine(snap, in.Config, device.NewInventory(snap))
+			charges := engine.Charges(workload.Find(snap, in.Config, workload.Options{}))
+			among := admission.New(engine, charges)
+			holding += len(among.Reservations())
+			alone := p.Alone()
+			for i, w := range alone.Workloads {
+				if !lint.Waits(w) {
+					continue
+				}
+				compared++
+				c := alone.Charge(w)
+				got, want := alone.Decide(c), among.Decide(charges[i])
+				if c.Verdict != charges[i].Verdict {
+					t.Errorf("%s: %s alone, %s among all", w.Ref(), c.Verdict, charges[i].Verdict)
+				}
+				for set, able := range ableSets(want) {
+					if !able {
+						hopeless++
+					}
+					found, tried := ableSets(got)[set]
+					switch {
+					case found && !able && partial(w):
+						inPart++
+					case tried && found != able || !tried && !able:
+						t.Errorf("%s: pod set %s may be admitted: %v alone, %v among all", w.Ref(), set, found, able)
+					}
+				}
+			}
+		}}
+		result, err := lint.Run(context.Background(), in, lint.Options{Rules: []*lint.Rule{rule}})
+		if err != nil || len(result.Findings) > 0 {
+			t.Fatal(err, result)
+		}
+	}, "../../../testdata/golden/scenarios/*/dump.yaml", "../../../testdata/examples/*.yaml", "../../audit/testdata/*.yaml")
+	if compared < 100 || hopeless < 100 || inPart < 3 || holding < 100 {
+		t.Errorf("%d workloads compared, %d pod sets never fit, %d in part only, %d hold quota: too few to tell", compared, hopeless, inPart, holding)
 	}
 }
 
