@@ -2,8 +2,10 @@ package rules
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 
+	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
@@ -51,20 +53,17 @@ func checkThreshold(p *lint.Pass, s lint.Selector, u device.Use) {
 	if err != nil {
 		return
 	}
+	t := nearThreshold{Use: u, threshold: threshold.Value(), known: map[uintptr]bool{}}
 	missed, example := 0, lint.Place{}
 	for slice, d := range p.Inventory().All() {
-		for name, c := range d.Capacity {
-			if domain, id := device.Qualify(name, slice.Object.Spec.Driver); domain != u.Domain || id != u.ID {
-				continue
-			}
-			short := threshold.Value() - c.Value.Value()
-			if short <= 0 || short > threshold.Value()/nearness {
-				continue
-			}
-			if missed++; missed == 1 {
-				example = lint.At(slice.Record, fmt.Sprintf("spec.devices[%d].capacity[%q].value", indexOf(slice, d.Name), name)).Saying("just below")
-				example.Value = c.Value.String()
-			}
+		if !t.missedBy(slice.Object.Spec.Driver, d) {
+			continue
+		}
+		if missed++; missed == 1 {
+			name, _ := t.justBelow(d)
+			value := d.Capacity[name].Value
+			example = lint.At(slice.Record, fmt.Sprintf("spec.devices[%d].capacity[%q].value", indexOf(slice, d.Name), name)).Saying("just below")
+			example.Value = value.String()
 		}
 	}
 	if missed == 0 {
@@ -73,6 +72,40 @@ func checkThreshold(p *lint.Pass, s lint.Selector, u device.Use) {
 	p.Report(lint.Diagnostic{At: s.At, Related: []lint.Place{example},
 		Message: fmt.Sprintf("%s leaves out %s with %s of %s, just below it", u.Literal, plural(missed, "device"), example.Value, u.ID),
 		Help:    "if these are meant, take a lower threshold, or select by another attribute"})
+}
+
+// nearThreshold looks for devices that have a little less of a capacity than is asked for.
+type nearThreshold struct {
+	device.Use
+	threshold int64
+	// known are the answers for devices of a driver, by the address of their capacities: devices with equal ones share them.
+	known  map[uintptr]bool
+	driver string
+}
+
+func (t *nearThreshold) missedBy(driver string, d *cluster.Device) bool {
+	if driver != t.driver {
+		t.driver = driver
+		clear(t.known)
+	}
+	address := reflect.ValueOf(d.Capacity).Pointer()
+	near, known := t.known[address]
+	if !known {
+		_, near = t.justBelow(d)
+		t.known[address] = near
+	}
+	return near
+}
+
+// justBelow is the capacity of a device that is just below the threshold.
+func (t *nearThreshold) justBelow(d *cluster.Device) (name resourcev1.QualifiedName, near bool) {
+	for name, c := range d.Capacity {
+		if domain, id := device.Qualify(name, t.driver); domain == t.Domain && id == t.ID {
+			short := t.threshold - c.Value.Value()
+			return name, short > 0 && short <= t.threshold/nearness
+		}
+	}
+	return "", false
 }
 
 func indexOf(s *device.Slice, name string) int {
