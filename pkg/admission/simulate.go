@@ -126,7 +126,8 @@ func (r *run) enqueue(it *item) {
 	l.push(it)
 }
 
-// settle runs cycles until nothing changes, retrying what is parked whenever quota came back.
+// settle runs cycles until nothing changes, retrying what is parked whenever quota came back: a second later, for Kueue
+// gathers such events for as long.
 func (r *run) settle() {
 	r.settled++
 	for !r.halted {
@@ -134,6 +135,7 @@ func (r *run) settle() {
 		if len(r.retries) == 0 || r.halted {
 			return
 		}
+		r.clock = r.clock.Add(time.Second)
 		for root := range r.retries {
 			for n := range root.AllQueues() {
 				if r.queues[n.Name].line.retry() {

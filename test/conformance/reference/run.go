@@ -256,13 +256,26 @@ func (r *run) fingerprint() string {
 	}
 	for _, name := range r.queues.GetClusterQueueNames() {
 		for _, info := range r.queues.PendingWorkloadsInfo(name) {
-			if info.LastAssignment != nil {
-				lines = append(lines, fmt.Sprintf("%s scan %v", workload.Key(info.Obj), info.LastAssignment.LastTriedFlavorIdx))
+			if last := info.LastAssignment; last != nil {
+				// The scan begins anew where the queue's quota has changed since.
+				lines = append(lines, fmt.Sprintf("%s scan %v %t", workload.Key(info.Obj), last.LastTriedFlavorIdx, last.ClusterQueueGeneration < r.generation(name)))
 			}
 		}
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// generation counts the changes of a queue's quota.
+func (r *run) generation(name kueue.ClusterQueueReference) int64 {
+	snapshot, err := r.cache.Snapshot(r.ctx)
+	if err != nil {
+		panic(err) // it only copies
+	}
+	if cq := snapshot.ClusterQueue(name); cq != nil {
+		return cq.AllocatableResourceGeneration
+	}
+	return 0
 }
 
 func (r *run) list() []kueue.Workload {
