@@ -14,6 +14,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
 // Engine decides about the workloads of one snapshot. It is not safe for concurrent use.
@@ -31,6 +32,9 @@ type Engine struct {
 	decided map[Likeness]*Decision
 	holders map[holdersKey][]Holder
 }
+
+// Blocker is what keeps the queue of a workload from taking it, as [charge.Engine.Blocker] says.
+func (e *Engine) Blocker(w *workload.Workload) *charge.Problem { return e.engine.Blocker(w) }
 
 // New prepares an engine for the charges of all workloads of the snapshot; those not given are taken for absent. The
 // arguments are only read.

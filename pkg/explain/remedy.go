@@ -78,26 +78,32 @@ const mostSteps = 2
 // mostFirst bounds the changes that are tried as a first step.
 const mostFirst = 3
 
-// inSteps joins a change that brings the workload further with one that admits it then.
+// inSteps joins a change that brings the workload further with one that admits it then: of what it finds, the one of the
+// fewest changes.
 func (e *Explainer) inSteps(x *Explanation, first []Remedy) []Remedy {
+	var least []Remedy
 	for _, r := range first[:min(len(first), mostFirst)] {
 		next, c := e.after(x.Charge, r.Changes...)
 		if c == nil {
 			continue
 		}
 		next.depth = e.depth + 1
-		for _, then := range next.Explain(c).Remedies {
-			if len(then.Changes) == 0 {
-				continue
-			}
+		remedies := next.Explain(c).Remedies
+		if i := slices.IndexFunc(remedies, func(then Remedy) bool { return len(then.Changes) > 0 }); i >= 0 {
+			then := remedies[i]
 			joined := Remedy{Action: r.Action + "; then " + then.Action, Effect: r.Effect, Changes: append(slices.Clone(r.Changes), then.Changes...)}
 			if r.Patch != "" && then.Patch != "" {
 				joined.Patch = r.Patch + "\n" + then.Patch
 			}
-			return []Remedy{joined}
+			if len(least) == 0 || len(joined.Changes) < len(least[0].Changes) {
+				least = []Remedy{joined}
+			}
+			if len(joined.Changes) == len(r.Changes)+1 {
+				break
+			}
 		}
 	}
-	return nil
+	return least
 }
 
 func served(d *admission.Decision) bool { return d.State == Admitted || d.State == QuotaReserved }

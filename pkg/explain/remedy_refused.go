@@ -58,7 +58,7 @@ func patchOf(ref cluster.Ref, ops ...op) ([]cluster.Change, string) {
 	return []cluster.Change{{Ref: ref, Patch: patch}}, kubectlPatch(ref, patch)
 }
 
-// otherQueue moves the workload to another LocalQueue of its namespace.
+// otherQueue moves the workload to another LocalQueue of its namespace, one that takes it.
 func (e *Explainer) otherQueue(x *Explanation) []Remedy {
 	w := x.Charge.Workload
 	if blockedBy(x.Charge) == "" || w.Owner == nil {
@@ -66,7 +66,9 @@ func (e *Explainer) otherQueue(x *Explanation) []Remedy {
 	}
 	var out []Remedy
 	for o := range cluster.All[*kueue.LocalQueue](e.snap, cluster.LocalQueue) {
-		if o.Ref.Namespace != w.Namespace || o.Ref.Name == w.Queue {
+		moved := *w
+		moved.Queue = o.Ref.Name
+		if o.Ref.Namespace != w.Namespace || o.Ref.Name == w.Queue || e.engine.Blocker(&moved) != nil {
 			continue
 		}
 		r := Remedy{Action: fmt.Sprintf("use LocalQueue %s instead of %s", o.Ref.Name, w.Queue), Effect: "the label " + queueLabel + " names the queue"}
