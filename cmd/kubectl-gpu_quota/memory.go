@@ -43,12 +43,13 @@ func (p *pacer) percent(live int64) int {
 	return usualPercent
 }
 
-// idleMemory is what the program takes beside its heap, and memoryPerByte how many bytes it may take for one of an export.
-const idleMemory, memoryPerByte = 72 << 20, 3
+// idleMemory is what the program takes beside its heap, and memoryPerByte how many bytes both may take for one of an export.
+// The limit is three: the rest is for what is made while garbage is collected, and for what was freed and not yet given back.
+const idleMemory, memoryPerByte = 72 << 20, 2.25
 
 // reads tells the pacer how large the input is.
 func (p *pacer) reads(size int64) {
-	if budget := size*memoryPerByte - idleMemory; budget > p.budget.Load() {
+	if budget := int64(float64(size)*memoryPerByte) - idleMemory; budget > p.budget.Load() {
 		p.budget.Store(budget)
 	}
 }

@@ -40,7 +40,7 @@ func TestTheLargestBudgetHolds(t *testing.T) {
 		t.Errorf("budget %d after a small input, want %d", got, lintHeap)
 	}
 	p.reads(1 << 30)
-	if got := p.budget.Load(); got != memoryPerByte<<30-idleMemory {
+	if got := p.budget.Load(); got != memoryPerByte*(1<<30)-idleMemory {
 		t.Errorf("budget %d after a large input", got)
 	}
 }

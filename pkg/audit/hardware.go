@@ -248,8 +248,8 @@ func (c *counter) sum() {
 		}
 		v := quota.Amount(0)
 		for _, set := range u.pool.CounterSets {
-			for i := range set.Counters {
-				if counter := &set.Counters[i]; set.Name == key.set && counter.Name == key.counter {
+			for counter := range set.Counters {
+				if set.Name == key.set && counter.Name == key.counter {
 					v = quota.Amount(charge.Units(c.resource, counter.Total))
 				}
 			}

@@ -41,8 +41,7 @@ func (b *builder) stranded() {
 
 // strandedIn reports the counters that quota is charged for and of which something is left.
 func (b *builder) strandedIn(pool *device.PoolStock, set *device.CounterSet) {
-	for i := range set.Counters {
-		c := &set.Counters[i]
+	for c := range set.Counters {
 		left := c.Left()
 		if c.Used.Sign() <= 0 || left.Sign() <= 0 {
 			continue

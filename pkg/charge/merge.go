@@ -62,6 +62,7 @@ func (r *run) mergeSet(i int, set *PodSet) {
 		}
 		return sums[name]
 	}
+	evidence := []Evidence{r.at(i, "spec", "")}
 	for _, q := range pod.Requests {
 		if r.sets[i].replaced[q.Name] {
 			continue
@@ -75,7 +76,7 @@ func (r *run) mergeSet(i int, set *PodSet) {
 		}
 		s.lines = append(s.lines, Line{
 			Resource: q.Name, PerPod: units(q.Name, q.Quantity, b), Method: method, Derivation: q.Steps,
-			Evidence: []Evidence{r.at(i, "spec", "")},
+			Evidence: evidence,
 		})
 		if s.other {
 			r.requestByChance(set.Name, q)
@@ -90,6 +91,11 @@ func (r *run) mergeSet(i int, set *PodSet) {
 	for _, text := range pod.Uncertain {
 		r.unsureRequest(text)
 	}
+	lines := 0
+	for _, s := range sums {
+		lines += len(s.lines)
+	}
+	set.Lines = make([]Line, 0, lines+1) // and one for pods
 	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		s := sums[name]
 		perPod := r.perPod(name, s)

@@ -10,10 +10,12 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// podDecoder decodes Jobs and Workloads, decoding equal pod specs once: a Workload repeats those of its job, and users submit the
-// same job again and again. What stands in an equal pod spec is shared and must not be changed.
+// podDecoder decodes Jobs and Workloads, decoding equal parts once: a Workload repeats the pod specs of its job, and users submit
+// the same job again and again. What is equal is shared and must not be changed.
 type podDecoder struct {
 	specs       part[corev1.PodSpec]
+	labels      part[map[string]string]
+	sets        part[[]kueue.PodSet]
 	assignments part[[]kueue.PodSetAssignment]
 }
 
@@ -39,63 +41,85 @@ func sharedDecoders() map[kindVersion]decodeFunc {
 
 func newPodDecoder() *podDecoder {
 	d := &podDecoder{}
-	d.specs.limit, d.assignments.limit = maxPodSpecs, maxPodSpecs
+	d.specs.limit, d.labels.limit, d.sets.limit, d.assignments.limit = maxPodSpecs, maxPodSpecs, maxPodSpecs, maxPodSpecs
+	d.sets.fast = d.podSets
 	return d
 }
 
 func (d *podDecoder) job(data []byte) (decoded, error) {
-	spec, ok := podSpec(data, "spec", "template")
+	spec, ok := at(data, "spec", "template", "spec")
 	if !ok {
 		return into[batchv1.Job](data)
 	}
+	parts := [][]byte{spec}
+	labels, labelled := at(data, "metadata", "labels")
+	if labelled {
+		parts = inOrder(data, append(parts, labels))
+	}
 	job := &batchv1.Job{}
-	if unmarshal(blanked(data, spec), job) != nil {
+	if unmarshal(blanked(data, parts...), job) != nil {
 		return into[batchv1.Job](data)
 	}
-	var err error
-	if job.Spec.Template.Spec, err = d.specs.decode(spec); err != nil {
+	var err [2]error
+	job.Spec.Template.Spec, err[0] = d.specs.decode(spec)
+	if labelled {
+		job.Labels, err[1] = d.labels.decode(labels)
+	}
+	if err != [2]error{} {
 		return into[batchv1.Job](data)
 	}
 	return decoded{job, &job.ObjectMeta}, nil
 }
 
 func (d *podDecoder) workload(data []byte) (decoded, error) {
-	specs, ok := podSpecsOfSets(data)
+	sets, ok := at(data, "spec", "podSets")
 	if !ok {
 		return into[kueue.Workload](data)
 	}
-	assigned := assignments(data)
-	parts := specs
-	if assigned != nil {
-		parts = inOrder(data, append(slices.Clone(specs), assigned))
+	parts := [][]byte{sets}
+	// What a Workload is charged for is the same for many, too.
+	assigned, admitted := at(data, "status", "admission", "podSetAssignments")
+	if admitted {
+		parts = inOrder(data, append(parts, assigned))
 	}
 	w := &kueue.Workload{}
-	if unmarshal(blanked(data, parts...), w) != nil || len(w.Spec.PodSets) != len(specs) {
+	if unmarshal(blanked(data, parts...), w) != nil {
 		return into[kueue.Workload](data)
 	}
-	var err error
-	for i := range specs {
-		if w.Spec.PodSets[i].Template.Spec, err = d.specs.decode(specs[i]); err != nil {
-			return into[kueue.Workload](data)
-		}
+	var err [2]error
+	w.Spec.PodSets, err[0] = d.sets.decode(sets)
+	if admitted {
+		w.Status.Admission.PodSetAssignments, err[1] = d.assignments.decode(assigned)
 	}
-	if assigned != nil {
-		if w.Status.Admission.PodSetAssignments, err = d.assignments.decode(assigned); err != nil {
-			return into[kueue.Workload](data)
-		}
+	// Pod sets without a name are given one, so they are not shared.
+	if err != [2]error{} || slices.ContainsFunc(w.Spec.PodSets, func(ps kueue.PodSet) bool { return ps.Name == "" }) {
+		return into[kueue.Workload](data)
 	}
 	return decoded{w, &w.ObjectMeta}, nil
 }
 
-// assignments is the text of what a Workload is charged for, which is the same for many.
-func assignments(data []byte) []byte {
-	for _, name := range []string{"status", "admission", "podSetAssignments"} {
-		var ok bool
-		if data, ok = member(data, name); !ok {
-			return nil
+// podSets decodes the pod sets of a Workload, decoding equal pod specs once. It reports false for text that is to be decoded
+// as a whole.
+func (d *podDecoder) podSets(text []byte) ([]kueue.PodSet, bool) {
+	var specs [][]byte
+	if !elements(text, func(set []byte) bool {
+		spec, ok := at(set, "template", "spec")
+		specs = append(specs, spec)
+		return ok
+	}) {
+		return nil, false
+	}
+	var sets []kueue.PodSet
+	if unmarshal(blanked(text, specs...), &sets) != nil || len(sets) != len(specs) {
+		return nil, false
+	}
+	for i, spec := range specs {
+		var err error
+		if sets[i].Template.Spec, err = d.specs.decode(spec); err != nil {
+			return nil, false
 		}
 	}
-	return data
+	return sets, true
 }
 
 // inOrder sorts parts of a text by where they stand.
@@ -104,27 +128,9 @@ func inOrder(text []byte, parts [][]byte) [][]byte {
 	return parts
 }
 
-// podSpecsOfSets are the pod specs of a Workload, one of each pod set.
-func podSpecsOfSets(data []byte) (specs [][]byte, ok bool) {
-	spec, ok := member(data, "spec")
-	if !ok {
-		return nil, false
-	}
-	sets, ok := member(spec, "podSets")
-	if !ok {
-		return nil, false
-	}
-	ok = elements(sets, func(set []byte) bool {
-		pod, ok := podSpec(set, "template")
-		specs = append(specs, pod)
-		return ok
-	})
-	return specs, ok
-}
-
-// podSpec is the text of the spec of the template that stands at a path.
-func podSpec(data []byte, path ...string) (spec []byte, ok bool) {
-	for _, name := range append(path, "spec") {
+// at is the text of the value that stands at a path.
+func at(data []byte, path ...string) (value []byte, ok bool) {
+	for _, name := range path {
 		if data, ok = member(data, name); !ok {
 			return nil, false
 		}
@@ -134,7 +140,11 @@ func podSpec(data []byte, path ...string) (spec []byte, ok bool) {
 
 // blanked is a text in which parts, given in order, are null.
 func blanked(text []byte, parts ...[]byte) []byte {
-	out := make([]byte, 0, len(text))
+	size := len(text)
+	for _, part := range parts {
+		size += len("null") - len(part)
+	}
+	out := make([]byte, 0, size)
 	from := 0
 	for _, part := range parts {
 		at := offset(text, part)

@@ -122,6 +122,9 @@ var unusual = map[string][]string{
 	},
 	"Job": {
 		`{"spec":{"template":{"spec":{"containers":[{"name":"c","resources":{"requests":{"cpu":"1"}}}]}}}}`, `{"spec":{"template":{"spec":null}}}`, `{"spec":{"template":{}}}`, `{}`,
+		`{"metadata":{"labels":{"a":"b","c":"d"}},"spec":{"template":{"spec":{"restartPolicy":"Never"}}}}`, `{"spec":{"template":{"spec":{}}},"metadata":{"name":"a","labels":null}}`,
+		`{"metadata":{"labels":{"a":1}},"spec":{"template":{"spec":{}}}}`, `{"metadata":{"labels":{"a":"b"},"labels":{"c":"d"}},"spec":{"template":{"spec":{}}}}`,
+		`{"metadata":null,"spec":{"template":{"spec":{}}},"metadata":{"labels":{}}}`, `{"metadata":{"labels":[]},"spec":{"template":{"spec":{}}}}`,
 		`{"spec":{"template":{"spec":{"containers":{}}}}}`, `{"spec":{"template":{"spec":{}},"template":{"metadata":{"name":"x"}}}}`, `{"spec":{"parallelism":"x","template":{"spec":{}}}}`,
 	},
 	"Workload": {
@@ -130,6 +133,8 @@ var unusual = map[string][]string{
 		`{"spec":{"podSets":[]},"status":{"admission":null}}`, `{"spec":{"podSets":[{"template":{}}]}}`, `{"spec":{"podSets":[null]}}`, `{"spec":{"podSets":null}}`, `{}`,
 		`{"spec":{"podSets":[]},"status":{"admission":{"podSetAssignments":{}}}}`, `{"spec":{"podSets":[]},"status":{"admission":{"podSetAssignments":null}}}`,
 		`{"spec":{"podSets":[{"template":{"spec":{"containers":1}}}]}}`,
+		`{"status":null,"spec":{"podSets":[{"name":"a","template":{"spec":{},"metadata":{"labels":{"a":"b"}}}},{"name":"b","template":{"spec":{}}}],"queueName":"q"},"status":{"admission":{}}}`,
+		`{"spec":{"podSets":[{"name":"a","count":"x","template":{"spec":{}}}]}}`, `{"spec":{"podSets":[{"name":"a","template":{"spec":{},"spec":{}}}]}}`, `{"spec":{"podSets":{}}}`,
 	},
 }
 

@@ -15,8 +15,16 @@ import (
 // CounterSet is the account of one counter set of a pool.
 type CounterSet struct {
 	Name string
-	// Counters sorted by name.
-	Counters []Counter
+	// published are the counters, sorted by name; sets that are published alike share them.
+	published []supply
+	// used is what the allocated devices of the pool consume, in the order of published; nil while that is nothing.
+	used []resource.Quantity
+}
+
+// supply is one counter of a set.
+type supply struct {
+	name  string
+	total resource.Quantity
 }
 
 // Counter is the account of one counter.
@@ -27,10 +35,29 @@ type Counter struct {
 	Used resource.Quantity
 }
 
+// Counters yields the counters of the set, sorted by name.
+func (set *CounterSet) Counters(yield func(Counter) bool) {
+	for i := range set.published {
+		if !yield(set.at(i)) {
+			return
+		}
+	}
+}
+
+func (set *CounterSet) at(i int) Counter {
+	c := Counter{Name: set.published[i].name, Total: set.published[i].total}
+	if set.used != nil {
+		c.Used = set.used[i]
+	}
+	return c
+}
+
 // Left is what is not used; negative when devices are allocated that can't be together.
 func (c *Counter) Left() resource.Quantity {
 	left := c.Total.DeepCopy()
-	left.Sub(c.Used)
+	if !c.Used.IsZero() {
+		left.Sub(c.Used)
+	}
 	return left
 }
 
@@ -46,8 +73,13 @@ func (s Shortage) String() string {
 	return fmt.Sprintf("%s: %s needs %s, %s left", s.Set, s.Counter, s.Needed.String(), s.Left.String())
 }
 
-// counterSets reads the counter sets of a pool. The problem is what makes the scheduler take the pool for invalid.
-func counterSets(p *Pool) (sets []*CounterSet, byName map[string]*CounterSet, problem string) {
+// counterReader reads counter sets. What slices share is read once.
+type counterReader struct {
+	known map[*resourcev1.CounterSet][]supply
+}
+
+// of reads the counter sets of a pool. The problem is what makes the scheduler take the pool for invalid.
+func (r *counterReader) of(p *Pool) (sets []*CounterSet, byName map[string]*CounterSet, problem string) {
 	byName = map[string]*CounterSet{}
 	for _, s := range p.Slices {
 		for i := range s.Object.Spec.SharedCounters {
@@ -56,7 +88,7 @@ func counterSets(p *Pool) (sets []*CounterSet, byName map[string]*CounterSet, pr
 				problem = fmt.Sprintf("counter set %s is published twice", from.Name)
 				continue
 			}
-			set := newCounterSet(from)
+			set := &CounterSet{Name: from.Name, published: r.counters(from)}
 			byName[from.Name] = set
 			sets = append(sets, set)
 		}
@@ -65,22 +97,26 @@ func counterSets(p *Pool) (sets []*CounterSet, byName map[string]*CounterSet, pr
 	return sets, byName, problem
 }
 
-func newCounterSet(from *resourcev1.CounterSet) *CounterSet {
-	set := &CounterSet{Name: from.Name, Counters: make([]Counter, 0, len(from.Counters))}
-	for name, c := range from.Counters {
-		set.Counters = append(set.Counters, Counter{Name: name, Total: c.Value})
+func (r *counterReader) counters(from *resourcev1.CounterSet) []supply {
+	if known, ok := r.known[from]; ok {
+		return known
 	}
-	slices.SortFunc(set.Counters, func(a, b Counter) int { return strings.Compare(a.Name, b.Name) })
-	return set
+	out := make([]supply, 0, len(from.Counters))
+	for name, c := range from.Counters {
+		out = append(out, supply{name, c.Value})
+	}
+	slices.SortFunc(out, func(a, b supply) int { return strings.Compare(a.name, b.name) })
+	r.known[from] = out
+	return out
 }
 
-// counter returns the account of a counter; nil when the set has none of that name.
-func (set *CounterSet) counter(name string) *Counter {
-	i, ok := slices.BinarySearchFunc(set.Counters, name, func(c Counter, name string) int { return strings.Compare(c.Name, name) })
-	if ok {
-		return &set.Counters[i]
+// find returns the index of a counter; -1 when the set has none of that name.
+func (set *CounterSet) find(name string) int {
+	i, ok := slices.BinarySearchFunc(set.published, name, func(c supply, name string) int { return strings.Compare(c.name, name) })
+	if !ok {
+		return -1
 	}
-	return nil
+	return i
 }
 
 // consume takes what an allocated device consumes out of the sets of its pool.
@@ -91,9 +127,14 @@ func consume(byName map[string]*CounterSet, d *cluster.Device) {
 			continue
 		}
 		for name, c := range of.Counters {
-			if account := set.counter(name); account != nil {
-				account.Used.Add(c.Value)
+			i := set.find(name)
+			if i < 0 {
+				continue
 			}
+			if set.used == nil {
+				set.used = make([]resource.Quantity, len(set.published))
+			}
+			set.used[i].Add(c.Value)
 		}
 	}
 }
@@ -107,10 +148,11 @@ func shortages(byName map[string]*CounterSet, d *cluster.Device) []Shortage {
 			continue
 		}
 		for name, c := range of.Counters {
-			account := set.counter(name)
-			if account == nil {
+			i := set.find(name)
+			if i < 0 {
 				continue
 			}
+			account := set.at(i)
 			if left := account.Left(); left.Cmp(c.Value) < 0 {
 				out = append(out, Shortage{Set: set.Name, Counter: name, Needed: c.Value.DeepCopy(), Left: left})
 			}
@@ -129,8 +171,8 @@ func shortages(byName map[string]*CounterSet, d *cluster.Device) []Shortage {
 // consumes any counter.
 func overdrawn(sets []*CounterSet) (Shortage, bool) {
 	for _, set := range sets {
-		for i := range set.Counters {
-			if c := &set.Counters[i]; c.Used.Cmp(c.Total) > 0 {
+		for c := range set.Counters {
+			if c.Used.Cmp(c.Total) > 0 {
 				return Shortage{Set: set.Name, Counter: c.Name, Needed: c.Used, Left: c.Left()}, true
 			}
 		}
@@ -150,10 +192,11 @@ func (p *PoolStock) Short(u *Unit, also []*Unit) *Shortage {
 			continue
 		}
 		for _, name := range slices.Sorted(maps.Keys(of.Counters)) {
-			account := set.counter(name)
-			if account == nil {
+			i := set.find(name)
+			if i < 0 {
 				continue
 			}
+			account := set.at(i)
 			left, needed := account.Left(), of.Counters[name].Value
 			for _, other := range also {
 				left.Sub(consumption(other.Device(), set.Name, name))

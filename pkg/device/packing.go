@@ -92,8 +92,7 @@ func newBin(pool *PoolStock, units []*Unit) *bin {
 		if !slices.ContainsFunc(units, func(u *Unit) bool { return consumes(u, set.Name) }) {
 			continue
 		}
-		for i := range set.Counters {
-			c := &set.Counters[i]
+		for c := range set.Counters {
 			index[counter{set.Name, c.Name}] = len(b.left)
 			left := c.Left()
 			b.left = append(b.left, left.MilliValue())

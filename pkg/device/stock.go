@@ -115,13 +115,16 @@ type Stock struct {
 	pools map[poolName]*PoolStock
 	units map[*Slice][]Unit
 	rules []*resourcev1.DeviceTaintRule
+
+	counters counterReader
 }
 
 type poolName struct{ driver, pool string }
 
 // NewStock puts inventory and allocations together.
 func NewStock(inv *Inventory, held *Allocations) *Stock {
-	s := &Stock{Known: held.Known, pools: map[poolName]*PoolStock{}, units: make(map[*Slice][]Unit, len(inv.Slices)), rules: inv.TaintRules, Assumptions: inv.Assumptions()}
+	s := &Stock{Known: held.Known, pools: map[poolName]*PoolStock{}, units: make(map[*Slice][]Unit, len(inv.Slices)), rules: inv.TaintRules, Assumptions: inv.Assumptions(),
+		counters: counterReader{map[*resourcev1.CounterSet][]supply{}}}
 	for _, pools := range inv.Pools {
 		for _, p := range pools {
 			stock := s.pool(p, held)
@@ -198,7 +201,7 @@ func isOrAny(want *string, is string) bool { return want == nil || *want == is }
 func (s *Stock) pool(p *Pool, held *Allocations) *PoolStock {
 	out := &PoolStock{Pool: p}
 	s.publish(out)
-	sets, byName, problem := counterSets(p)
+	sets, byName, problem := s.counters.of(p)
 	out.CounterSets = sets
 	groups, again := map[kindAtPlace]*Group{}, out.again()
 	for i := range out.units {
@@ -268,7 +271,7 @@ func unknownCounter(byName map[string]*CounterSet, d *cluster.Device) string {
 			return fmt.Sprintf("device %s consumes counter set %s, which the pool does not have", d.Name, of.CounterSet)
 		}
 		for name := range of.Counters {
-			if set.counter(name) == nil {
+			if set.find(name) < 0 {
 				return fmt.Sprintf("device %s consumes a counter that set %s does not have", d.Name, of.CounterSet)
 			}
 		}

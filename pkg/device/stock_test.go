@@ -168,7 +168,7 @@ func TestStockTellsWhatIsShort(t *testing.T) {
 	if len(s.Gone) != 1 || s.Gone[0].ID.String() != "d/p/vanished" {
 		t.Errorf("devices that are held and not published: %v", s.Gone)
 	}
-	if c := s.Pools[0].CounterSets[0].counter("memory"); c.Used.String() != "10Gi" {
+	if c := s.Pools[0].CounterSets[0].at(0); c.Name != "memory" || c.Used.String() != "10Gi" {
 		t.Errorf("memory used: %s, want 10Gi", c.Used.String())
 	}
 }
@@ -232,7 +232,7 @@ func TestPackingFindsTheMost(t *testing.T) {
 		for s := range 2 {
 			set := &CounterSet{Name: fmt.Sprint(s)}
 			for c := range 3 {
-				set.Counters = append(set.Counters, Counter{Name: fmt.Sprint(c), Total: *resource.NewMilliQuantity(rng.Int64N(9)*500, resource.DecimalSI)})
+				set.published = append(set.published, supply{fmt.Sprint(c), *resource.NewMilliQuantity(rng.Int64N(9)*500, resource.DecimalSI)})
 			}
 			pool.CounterSets = append(pool.CounterSets, set)
 		}
@@ -279,7 +279,7 @@ func mostByTrying(pool *PoolStock, units []*Unit) int64 {
 		}
 		fits := true
 		for _, set := range pool.CounterSets {
-			for _, c := range set.Counters {
+			for c := range set.Counters {
 				if u := used[set.Name+"/"+c.Name]; u != nil && u.Cmp(c.Total) > 0 {
 					fits = false
 				}

@@ -125,7 +125,7 @@ func checkPlacements(t *testing.T, stock *device.Stock, r *Result) {
 	totals := map[string]resource.Quantity{}
 	for _, p := range stock.Pools {
 		for _, set := range p.CounterSets {
-			for _, c := range set.Counters {
+			for c := range set.Counters {
 				totals[p.Name+"/"+set.Name+"/"+c.Name] = c.Total
 			}
 		}

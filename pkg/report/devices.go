@@ -252,8 +252,7 @@ func (p keptPool) sets() []*device.CounterSet {
 
 func (d *Devices) counterSet(set *device.CounterSet) DeviceCounterSet {
 	out := DeviceCounterSet{Name: set.Name, Counters: []DeviceCounter{}}
-	for i := range set.Counters {
-		c := &set.Counters[i]
+	for c := range set.Counters {
 		counter := DeviceCounter{Name: c.Name, Total: c.Total.String()}
 		if d.stock.Known {
 			left := c.Left()

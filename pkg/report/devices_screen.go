@@ -183,8 +183,7 @@ func (v *deviceScreen) counters(set *device.CounterSet) []string {
 		return nil
 	}
 	var out []string
-	for i := range set.Counters {
-		c := &set.Counters[i]
+	for c := range set.Counters {
 		if c.Used.IsZero() && !v.s.Wide {
 			continue
 		}

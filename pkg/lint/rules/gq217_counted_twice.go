@@ -28,27 +28,29 @@ var countedTwice = &lint.Rule{
 			index  int
 			device *cluster.Device
 		}
-		wholes := map[string]published{} // by driver, pool and UUID
-		each := func(visit func(key string, at published)) {
+		type hardware struct{ driver, pool, uuid string }
+		wholes := map[hardware]published{}
+		each := func(visit func(of hardware, at published)) {
 			for o, s := range cluster.All[*cluster.DeviceSlice](p.Snapshot, cluster.ResourceSlice) {
 				for i := range s.Spec.Devices {
-					visit(s.Spec.Driver+"\x00"+s.Spec.Pool.Name+"\x00", published{o, i, &s.Spec.Devices[i]})
+					visit(hardware{s.Spec.Driver, s.Spec.Pool.Name, ""}, published{o, i, &s.Spec.Devices[i]})
 				}
 			}
 		}
-		each(func(key string, at published) {
-			if id := device.AttributeText(at.device, "uuid"); id != "" && device.AttributeText(at.device, "parentUUID") == "" {
-				wholes[key+id] = at
+		each(func(of hardware, at published) {
+			of.uuid = device.AttributeText(at.device, "uuid")
+			if of.uuid != "" && device.AttributeText(at.device, "parentUUID") == "" {
+				wholes[of] = at
 			}
 		})
-		told := map[string]bool{}
-		each(func(key string, at published) {
-			parent := device.AttributeText(at.device, "parentUUID")
-			whole, ok := wholes[key+parent]
-			if parent == "" || !ok || told[key+parent] || shareCounters(at.device, whole.device) {
+		told := map[hardware]bool{}
+		each(func(of hardware, at published) {
+			of.uuid = device.AttributeText(at.device, "parentUUID")
+			whole, ok := wholes[of]
+			if of.uuid == "" || !ok || told[of] || shareCounters(at.device, whole.device) {
 				return
 			}
-			told[key+parent] = true
+			told[of] = true
 			p.Report(lint.Diagnostic{At: lint.At(whole.record, fmt.Sprintf("spec.devices[%d].name", whole.index)),
 				Related: []lint.Place{lint.At(at.record, fmt.Sprintf("spec.devices[%d].name", at.index)).Saying("a part of it")},
 				Message: fmt.Sprintf("device %s and its partition %s consume no common counters: the same hardware can be given out twice", whole.device.Name, at.device.Name),
