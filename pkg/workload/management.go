@@ -36,7 +36,7 @@ func (v verdict) labelled(o *cluster.Object) verdict {
 // Pods have rules of their own (decidePod).
 func (f *finder) decide(k *kind, o *cluster.Object) verdict {
 	if !f.enabled(k) {
-		return settled(Unmanaged, f.frameworkDisabled(k, o)).labelled(o)
+		return f.passedOver(k, o)
 	}
 	if o.Meta.DeletionTimestamp != nil {
 		return settled(Unmanaged, reason(BeingDeleted, "It is being deleted.", o, deletionPath)).labelled(o)
@@ -78,6 +78,19 @@ func (f *finder) decide(k *kind, o *cluster.Object) verdict {
 	}
 	f.explainQueue(k, o, &v, defaulted)
 	f.checkProgress(k, o, &v)
+	return v
+}
+
+// passedOver is an object of a kind that Kueue does not look at. Its pods are charged all the same where it belongs to one
+// that Kueue manages.
+func (f *finder) passedOver(k *kind, o *cluster.Object) verdict {
+	v := verdict{state: Unmanaged}.labelled(o)
+	if a := f.ancestorOf(o); !a.top.IsZero() {
+		v.state, v.via = Elsewhere, a.top
+		v.say(reason(OwnerIsCharged, "It belongs to "+a.top.String()+", which Kueue manages: the Workload of that one covers it.", o, ownersPath))
+		return v
+	}
+	v.say(f.frameworkDisabled(k, o))
 	return v
 }
 

@@ -111,7 +111,11 @@ func TestWhoIsManaged(t *testing.T) {
 			plain("workload.codeflare.dev/v1beta2", "AppWrapper", "name: a, "+withQueue, "spec: {components: [{template: {apiVersion: v1, kind: Pod, "+podSpec+"}}]}") +
 			plain("jobset.x-k8s.io/v1alpha2", "JobSet", "name: s, "+ownedBy("workload.codeflare.dev/v1beta2", "AppWrapper", "a", ""), "spec: {}") +
 			job("name: j, "+withQueue+", "+ownedBy("jobset.x-k8s.io/v1alpha2", "JobSet", "s", "")),
-			map[string]string{"AppWrapper/a": "Managed in q", "JobSet/s": "Unmanaged: FrameworkDisabled", "Job/j": "Elsewhere in q: OwnerIsCharged; via AppWrapper team/a"}},
+			map[string]string{"AppWrapper/a": "Managed in q", "JobSet/s": "Elsewhere: OwnerIsCharged; via AppWrapper team/a", "Job/j": "Elsewhere in q: OwnerIsCharged; via AppWrapper team/a"}},
+		{"a pod of a managed job, where Kueue does not look at pods, is charged through the job", jobs + job("name: j, "+withQueue) + pod("name: p, "+ownedBy("batch/v1", "Job", "j", "")),
+			map[string]string{"Job/j": "Managed in q", "Pod/p": "Elsewhere: OwnerIsCharged; via Job team/j"}},
+		{"one of a job that is not managed is not charged at all", jobs + job("name: j") + pod("name: p, "+ownedBy("batch/v1", "Job", "j", "")),
+			map[string]string{"Job/j": "Unmanaged: NoQueueName", "Pod/p": "Unmanaged: FrameworkDisabled"}},
 		{"an owner reference to another UID means another object", jobs + plain("batch/v1", "Job", "name: parent, uid: aa, "+withQueue, jobSpec) +
 			job("name: j, uid: bb, "+withQueue+", "+ownedBy("batch/v1", "Job", "parent", "cc")),
 			map[string]string{"Job/parent": "Managed in q", "Job/j": "Managed in q"}},

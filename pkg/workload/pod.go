@@ -65,7 +65,7 @@ func podSetOf(o *cluster.Object) PodSet {
 // decidePod: the webhook decides at creation, and marks what Kueue shall look after. Stored pods show what it decided.
 func (f *finder) decidePod(k *kind, o *cluster.Object) verdict {
 	if !f.enabled(k) {
-		return settled(Unmanaged, f.frameworkDisabled(k, o)).labelled(o)
+		return f.passedOver(k, o)
 	}
 	grouped := f.groupOf(o) != ""
 	if o.Meta.DeletionTimestamp != nil && !grouped {
