@@ -22,13 +22,14 @@ import (
 
 // kinds of the demo cluster, for a strict decode.
 var kinds = map[string]func() metav1.Object{
-	"batch/v1 Job":                             func() metav1.Object { return new(batchv1.Job) },
-	"apps/v1 Deployment":                       func() metav1.Object { return new(appsv1.Deployment) },
-	"v1 ConfigMap":                             func() metav1.Object { return new(corev1.ConfigMap) },
-	"v1 Namespace":                             func() metav1.Object { return new(corev1.Namespace) },
-	"v1 Node":                                  func() metav1.Object { return new(corev1.Node) },
-	"resource.k8s.io/v1 DeviceClass":           func() metav1.Object { return new(resourceapi.DeviceClass) },
-	"resource.k8s.io/v1 ResourceClaim":         func() metav1.Object { return new(resourceapi.ResourceClaim) },
+	"batch/v1 Job":                     func() metav1.Object { return new(batchv1.Job) },
+	"apps/v1 Deployment":               func() metav1.Object { return new(appsv1.Deployment) },
+	"v1 ConfigMap":                     func() metav1.Object { return new(corev1.ConfigMap) },
+	"v1 Namespace":                     func() metav1.Object { return new(corev1.Namespace) },
+	"v1 Pod":                           func() metav1.Object { return new(corev1.Pod) },
+	"v1 Node":                          func() metav1.Object { return new(corev1.Node) },
+	"resource.k8s.io/v1 DeviceClass":   func() metav1.Object { return new(resourceapi.DeviceClass) },
+	"resource.k8s.io/v1 ResourceClaim": func() metav1.Object { return new(resourceapi.ResourceClaim) },
 	"resource.k8s.io/v1 ResourceClaimTemplate": func() metav1.Object { return new(resourceapi.ResourceClaimTemplate) },
 	"resource.k8s.io/v1 ResourceSlice":         func() metav1.Object { return new(resourceapi.ResourceSlice) },
 	"kueue.x-k8s.io/v1beta2 ClusterQueue":      func() metav1.Object { return new(kueue.ClusterQueue) },
