@@ -220,6 +220,13 @@ func (b *builder) queuesGone() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ClusterQueue.Kind, Name: name}
-		b.issue(QueueGone, lint.Warning, ref, quota.FlavorResource{}, "it is not in the input, and quota is held in it (by %d Workloads): the ledger does not have that", of[name])
+		b.issue(QueueGone, lint.Warning, ref, quota.FlavorResource{}, "it is not in the input, and quota is held in it (by %s): the ledger does not have that", workloads(of[name]))
 	}
+}
+
+func workloads(n int) string {
+	if n == 1 {
+		return "1 Workload"
+	}
+	return fmt.Sprintf("%d Workloads", n)
 }

@@ -145,7 +145,7 @@ func (b *builder) uncountedJobs(found map[Uncounted]int64) {
 		if c.Verdict != charge.Unmanaged || w.State != workload.Unmanaged || job == nil || job.Status.Active == 0 {
 			continue
 		}
-		spec := &job.Spec.Template.Spec
+		spec := withRequests(&job.Spec.Template.Spec)
 		u := Uncounted{Object: w.Owner.Ref, Why: "Kueue does not manage the job"}
 		for name, n := range extended(spec, nil) {
 			u.Resource = name
@@ -157,6 +157,25 @@ func (b *builder) uncountedJobs(found map[Uncounted]int64) {
 			found[u] += n * int64(job.Status.Active)
 		}
 	}
+}
+
+// withRequests is what the pods of a template ask for: the API server makes a request of a limit that has none.
+func withRequests(spec *corev1.PodSpec) *corev1.PodSpec {
+	spec = spec.DeepCopy()
+	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range containers {
+			r := &containers[i].Resources
+			for name, q := range r.Limits {
+				if _, asked := r.Requests[name]; !asked {
+					if r.Requests == nil {
+						r.Requests = corev1.ResourceList{}
+					}
+					r.Requests[name] = q
+				}
+			}
+		}
+	}
+	return spec
 }
 
 // claimed counts the devices that the claim templates of a pod ask for, by class.
