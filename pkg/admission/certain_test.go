@@ -120,3 +120,54 @@ func TestWhatIsCertainWhateverIsUsed(t *testing.T) {
 		})
 	}
 }
+
+// TestTheClaimsAreRefusedFirst: what a workload's claims are refused for is said by the controller, so that the workload
+// never gets into a queue that would not take it, and what that one would say is not said.
+func TestTheClaimsAreRefusedFirst(t *testing.T) {
+	const unmapped = `spec.podSets[0].template.spec.resourceClaims[0].resourceClaimTemplateName: Not found: "DeviceClass gpu is not mapped in DRA configuration for podset main"`
+	claims := strings.NewReplacer("containers: [{name: c, resources: {requests: {cpu: 1, nvidia.com/gpu: 2}, limits: {nvidia.com/gpu: 2}}}]",
+		"resourceClaims: [{name: g, resourceClaimTemplateName: t}]\n      containers: [{name: c, resources: {claims: [{name: g}]}}]").Replace(aJob) + `
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: t, namespace: lab}
+spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, count: 1}}]}}}
+---
+{apiVersion: v1, kind: LimitRangeList, items: []}
+---
+{apiVersion: kueue.x-k8s.io/v1beta2, kind: WorkloadList, items: []}
+`
+	for name, tc := range map[string]struct{ old, new, message string }{
+		"the queue is choosy":      {"", "", unmapped},
+		"the queue takes it":       {"", "", unmapped},
+		"the queue is stopped":     {"queue-name: lq", "queue-name: shut", unmapped},
+		"the queue is not there":   {"queue-name: lq", "queue-name: none", unmapped},
+		"only the queue is choosy": {"claims: [{name: g}]", "requests: {cpu: 1}", "workload namespace doesn't match ClusterQueue selector"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := queuesAlone + claims
+			if strings.Contains(name, "choosy") {
+				text = strings.Replace(text, "  namespaceSelector: {}\n  cohortName: all", "  cohortName: all", 1)
+			}
+			if name == "only the queue is choosy" {
+				text = strings.Replace(text, "resourceClaims: [{name: g, resourceClaimTemplateName: t}]\n      ", "", 1)
+			}
+			if tc.old != "" {
+				text = strings.Replace(text, tc.old, tc.new, 1)
+			}
+			l, err := corpus.Load("objects.yaml", []byte(text), kueueconf.Options{Version: "v0.19.2"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := admission.New(l.Engine, l.Charges)
+			if d := e.Decide(l.Charges[0]); d.State != admission.Inadmissible || d.Message != tc.message {
+				t.Errorf("decided: %s %q", d.State, d.Message)
+			}
+			for _, replay := range []bool{false, true} {
+				if o := e.Simulate(replay).Workloads[0]; o.State != admission.Inadmissible || o.Message != tc.message {
+					t.Errorf("simulated, replay %t: %s %q", replay, o.State, o.Message)
+				}
+			}
+		})
+	}
+}

@@ -127,6 +127,8 @@ func (e *Engine) keepOut(s *scheduler, it *item, fresh bool) {
 	d := e.refusal(s, it)
 	if d == nil {
 		d = it.blocked
+	} else if !strings.HasSuffix(d.Message, namespaceMismatch) {
+		it.turnedAway = false // it never gets into the queue that would not take it
 	}
 	if d != nil {
 		if !fresh && !it.holdsNothing() && !e.snap.Coverage.HasIn(cluster.Workload, it.namespace) {
