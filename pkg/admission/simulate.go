@@ -123,6 +123,7 @@ func (r *run) enqueue(it *item) {
 		r.bypass(it, l.barred[it.shape()])
 		return
 	}
+	r.stamp(it)
 	l.push(it)
 }
 

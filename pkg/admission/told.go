@@ -143,6 +143,13 @@ func (r *run) bypass(it *item, reason string) {
 	}
 }
 
+// stamp tells a workload that was told nothing yet, where the version does, that its turn is to come.
+func (r *run) stamp(it *item) {
+	if it.message == "" && r.behavior.GranularReasons && r.gate(kueueconf.UnadmittedWorkloadsExplicitStatus) {
+		it.reason, it.message = reasonPendingEvaluation, messagePendingEvaluation
+	}
+}
+
 // bypassSelf: the controller looks at workloads with devices anew after each attempt, has forgotten what their condition
 // said, and finds their own shape barred. Where an arbitrary order decides the reason, it may do so to others.
 func (r *run) bypassSelf(n *nominee) {

@@ -67,9 +67,16 @@ var leftBehind = []string{
 	"Bypassed scheduling evaluation because an equivalent workload recently failed",
 }
 
+// notEvaluated is what a workload is told, where the version does, until its turn comes.
+const notEvaluated = "Workload is pending evaluation in the scheduling queue"
+
 // explained tells why a message that is not what would be written now may stand there nonetheless.
 func (e *Explainer) explained(x *Explanation) bool {
 	message := x.Reported.Message
+	if message == notEvaluated {
+		x.keep(message, "it was not evaluated yet; an attempt now would say: "+x.Predicted.Message)
+		return true
+	}
 	if slices.ContainsFunc(leftBehind, func(m string) bool { return strings.HasPrefix(message, m) }) {
 		x.keep(message, "Kueue's message is of a moment that has passed; it stays until the workload is tried again")
 		return true
