@@ -35,7 +35,6 @@ var noRemedy = map[string]string{
 	"gate-dra-off/Job/j2-direct":                         "a claim has to become a template",
 	"gate-dra-off/Job/j5-absent":                         "nobody knows what is in the template that is missing",
 	"kind-jobset-claims/JobSet/absent":                   "nobody knows what is in the template that is missing",
-	"kind-limitrange/LeaderWorkerSet/lws":                "its pods are described in several places",
 	"kind-pod-claims/Pod/direct":                         "a claim has to become a template",
 	"podsets-claims//":                                   "a claim has to become a template",
 	"queue-missing/Job/a-no-lq":                          "no DeviceClass in the dump: its charge is not known",

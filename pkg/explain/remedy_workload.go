@@ -48,13 +48,31 @@ func (e *Explainer) activate(x *Explanation) []Remedy {
 	return []Remedy{r}
 }
 
-// withinLimits sets limits of a Job's containers that are lower than their requests.
+// withinLimits raises limits that are lower than the requests. For kinds whose pods are described in several places the
+// change is made on the Workload.
 func (e *Explainer) withinLimits(x *Explanation) []Remedy {
 	w := x.Charge.Workload
-	if !strings.HasPrefix(x.Predicted.Message, "resources validation failed") || w.Owner == nil || w.Owner.Ref.GroupKind() != cluster.Job || len(x.Charge.PodSets) != 1 {
+	if !strings.HasPrefix(x.Predicted.Message, "resources validation failed") {
 		return nil
 	}
-	spec := x.Charge.PodSets[0].Spec
+	r := Remedy{Action: "give the containers limits that are at least their requests", Effect: "a limit, their own or that of a LimitRange of the namespace, is lower"}
+	sets := x.Charge.PodSets
+	if w.Owner != nil && w.Owner.Ref.GroupKind() == cluster.Job && len(sets) == 1 {
+		r.Changes, r.Patch = patchOf(w.Owner.Ref, higherLimits("/spec/template/spec", sets[0].Spec)...)
+		return []Remedy{r}
+	}
+	if w.Record == nil {
+		return nil
+	}
+	var ops []op
+	for i := range sets {
+		ops = append(ops, higherLimits(fmt.Sprintf("/spec/podSets/%d/template/spec", i), sets[i].Spec)...)
+	}
+	r.Changes = []cluster.Change{{Ref: w.Record.Ref, Patch: operations(ops...)}}
+	return []Remedy{r}
+}
+
+func higherLimits(at string, spec *corev1.PodSpec) []op {
 	var ops []op
 	for _, list := range []struct {
 		field      string
@@ -68,13 +86,11 @@ func (e *Explainer) withinLimits(x *Explanation) []Remedy {
 				}
 			}
 			if limits != nil {
-				ops = append(ops, op{"add", fmt.Sprintf("/spec/template/spec/%s/%d/resources/limits", list.field, i), limits})
+				ops = append(ops, op{"add", fmt.Sprintf("%s/%s/%d/resources/limits", at, list.field, i), limits})
 			}
 		}
 	}
-	r := Remedy{Action: "give the containers limits that are at least their requests", Effect: "a LimitRange of the namespace gives them lower ones"}
-	r.Changes, r.Patch = patchOf(w.Owner.Ref, ops...)
-	return []Remedy{r}
+	return ops
 }
 
 var unmapped = regexp.MustCompile(`DeviceClass (\S+) is not mapped`)
