@@ -152,11 +152,13 @@ type Explainer struct {
 	worlds worlds
 	// sizes are remedies of workloads alike in one namespace.
 	sizes map[sizeKey][]Remedy
+	// published is what the devices of each driver have.
+	published map[string]*published
 }
 
 // New returns an Explainer. The engine must know the charges to be explained. The arguments are only read.
 func New(snap *cluster.Snapshot, conf *kueueconf.Config, engine *admission.Engine) *Explainer {
-	return &Explainer{snap: snap, conf: conf, engine: engine, commons: map[admission.Likeness]*common{}, sizes: map[sizeKey][]Remedy{}, worlds: worlds{work: &work{}}}
+	return &Explainer{snap: snap, conf: conf, engine: engine, commons: map[admission.Likeness]*common{}, sizes: map[sizeKey][]Remedy{}, published: map[string]*published{}, worlds: worlds{work: &work{}}}
 }
 
 // Explain explains one workload. It never fails: what is not known is said to be unknown.

@@ -13,10 +13,6 @@ import (
 
 // noRemedy are the workloads of the golden corpus for which nothing is offered, and why nothing is.
 var noRemedy = map[string]string{
-	"capacity-key-mismatch/Job/j1-slice-qualified":       "no device publishes what the mapping names",
-	"capacity-policies/Job/r-70g":                        "no device has that much",
-	"capacity-policies/Job/r-90g":                        "no device has that much",
-	"capacity-policies/Job/v-90g":                        "no device has that much",
 	"cel-first-error-wins/Job/j5":                        "nobody knows what is in the template that is missing",
 	"charge-counter-incomplete-pool/Job/j1":              "the pool has to be published in full",
 	"charge-counter-incomplete-pool/Job/j2":              "the pool has to be published in full",

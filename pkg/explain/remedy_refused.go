@@ -24,6 +24,7 @@ func (e *Explainer) edits(x *Explanation) (alone, further []Remedy) {
 	finders := []func(*Explanation) []Remedy{
 		e.otherQueue, e.newQueue, e.openQueue, e.openNamespace, e.coverResource, e.ungate, e.activate, e.withinLimits, e.mapClass,
 		e.editTemplate, e.makeClass, e.copyTemplate, e.plainResource, e.enableDevices, e.podsReady, e.tolerated,
+		e.publishedName, e.smallerCapacity,
 	}
 	for _, find := range finders {
 		for i, r := range find(x) {

@@ -1,0 +1,192 @@
+package explain
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"sigs.k8s.io/yaml"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+)
+
+// published is what the devices of a driver have: names of capacities and of counters, and how much of each capacity may
+// be asked of a device.
+type published struct {
+	capacities map[resourcev1.QualifiedName][]resource.Quantity // ascending
+	counters   map[string]bool
+}
+
+// publishedBy looks at all devices of a driver.
+func (e *Explainer) publishedBy(driver string) *published {
+	if p, known := e.published[driver]; known {
+		return p
+	}
+	p := &published{capacities: map[resourcev1.QualifiedName][]resource.Quantity{}, counters: map[string]bool{}}
+	for _, s := range cluster.All[*cluster.DeviceSlice](e.snap, cluster.ResourceSlice) {
+		if s.Spec.Driver != driver {
+			continue
+		}
+		for i := range s.Spec.Devices {
+			p.add(&s.Spec.Devices[i])
+		}
+	}
+	for name, amounts := range p.capacities {
+		slices.SortFunc(amounts, func(a, b resource.Quantity) int { return a.Cmp(b) })
+		p.capacities[name] = slices.CompactFunc(amounts, func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })
+	}
+	e.published[driver] = p
+	return p
+}
+
+func (p *published) add(d *cluster.Device) {
+	for name, c := range d.Capacity {
+		amounts := p.capacities[name]
+		note := func(q resource.Quantity) {
+			if !slices.ContainsFunc(amounts, func(a resource.Quantity) bool { return a.Cmp(q) == 0 }) {
+				amounts = append(amounts, q)
+			}
+		}
+		note(c.Value)
+		if policy := c.RequestPolicy; policy != nil {
+			for _, q := range policy.ValidValues {
+				note(q)
+			}
+			if policy.ValidRange != nil && policy.ValidRange.Max != nil {
+				note(*policy.ValidRange.Max)
+			}
+		}
+		p.capacities[name] = amounts
+	}
+	for _, c := range d.ConsumesCounters {
+		for name := range c.Counters {
+			p.counters[name] = true
+		}
+	}
+}
+
+// publishedName has a mapping charge a capacity or counter that devices of its driver have, in place of one that they
+// do not.
+func (e *Explainer) publishedName(x *Explanation) []Remedy {
+	o := e.snap.Get(e.conf.Ref.GroupKind(), e.conf.Ref.Namespace, e.conf.Ref.Name)
+	cm := cluster.As[*corev1.ConfigMap](o)
+	unpublished := slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeNoCapacity || p.Code == charge.CodeNoCounter })
+	if !unpublished || cm == nil || e.conf.Configuration.Resources == nil {
+		return nil
+	}
+	var out []Remedy
+	for i, m := range e.conf.Configuration.Resources.DeviceClassMappings {
+		for j, s := range m.Sources {
+			kind, now, driver := "", "", ""
+			var names []string
+			switch {
+			case s.Capacity != nil:
+				kind, now, driver = "capacity", string(s.Capacity.Name), s.Capacity.Driver
+				for name := range e.publishedBy(driver).capacities {
+					names = append(names, string(name))
+				}
+			case s.Counter != nil:
+				kind, now, driver = "counter", s.Counter.Name, s.Counter.Driver
+				names = slices.Collect(maps.Keys(e.publishedBy(driver).counters))
+			}
+			if slices.Contains(names, now) {
+				continue
+			}
+			slices.Sort(names)
+			for _, name := range names {
+				text, ok := renamedSource(cm.Data[configKey], i, j, kind, name)
+				if !ok {
+					continue
+				}
+				r := Remedy{
+					Action: fmt.Sprintf("mapping %s: charge %s %s instead of %s in %s (resources.deviceClassMappings), then restart the Kueue manager", m.Name, kind, name, now, e.conf.From),
+					Effect: "the devices of " + driver + " publish that one",
+				}
+				r.Changes, _ = patchOf(o.Ref, op{"replace", "/data/" + configKey, text})
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// renamedSource is the configuration with another name in a source of a mapping.
+func renamedSource(text string, mapping, source int, kind, name string) (string, bool) {
+	var doc struct {
+		Resources struct {
+			Mappings []struct {
+				Sources []map[string]map[string]any `json:"sources"`
+			} `json:"deviceClassMappings"`
+		} `json:"resources"`
+	}
+	var whole map[string]any
+	if yaml.Unmarshal([]byte(text), &doc) != nil || yaml.Unmarshal([]byte(text), &whole) != nil {
+		return "", false
+	}
+	if mapping >= len(doc.Resources.Mappings) || source >= len(doc.Resources.Mappings[mapping].Sources) {
+		return "", false
+	}
+	resources, _ := whole["resources"].(map[string]any)
+	mappings, _ := resources["deviceClassMappings"].([]any)
+	of, _ := mappings[mapping].(map[string]any)
+	sources, _ := of["sources"].([]any)
+	one, _ := sources[source].(map[string]any)
+	fields, ok := one[kind].(map[string]any)
+	if !ok {
+		return "", false
+	}
+	fields["name"] = name
+	out, err := yaml.Marshal(whole)
+	return string(out), err == nil
+}
+
+// smallerCapacity asks for as much of a capacity as a device gives, where the claim asks for more.
+func (e *Explainer) smallerCapacity(x *Explanation) []Remedy {
+	if !slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeCapacityPolicy }) {
+		return nil
+	}
+	var out []Remedy
+	for _, o := range e.templates(x.Charge.Workload) {
+		for i, q := range cluster.As[*resourcev1.ResourceClaimTemplate](o).Spec.Spec.Devices.Requests {
+			if q.Exactly == nil || q.Exactly.Capacity == nil {
+				continue
+			}
+			for _, name := range slices.Sorted(maps.Keys(q.Exactly.Capacity.Requests)) {
+				asked := q.Exactly.Capacity.Requests[name]
+				for _, given := range slices.Backward(e.givenOf(name)) {
+					if given.Cmp(asked) >= 0 {
+						continue
+					}
+					r := Remedy{
+						Action: fmt.Sprintf("ResourceClaimTemplate %s: ask for %s of %s instead of %s", o.Ref.Name, given.String(), name, asked.String()),
+						Effect: "its spec can't be changed: delete and create it again, then touch the Workload",
+					}
+					r.Changes, _ = patchOf(o.Ref, op{"replace", fmt.Sprintf("/spec/spec/devices/requests/%d/exactly/capacity/requests/%s", i, escape(string(name))), given.String()})
+					out = append(out, r)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// givenOf is how much of a capacity may be asked of some device of a driver that a mapping charges, ascending.
+func (e *Explainer) givenOf(name resourcev1.QualifiedName) []resource.Quantity {
+	var out []resource.Quantity
+	if r := e.conf.Configuration.Resources; r != nil {
+		for _, m := range r.DeviceClassMappings {
+			for _, s := range m.Sources {
+				if s.Capacity != nil {
+					out = append(out, e.publishedBy(s.Capacity.Driver).capacities[name]...)
+				}
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b resource.Quantity) int { return a.Cmp(b) })
+	return slices.CompactFunc(out, func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })
+}
