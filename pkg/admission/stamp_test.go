@@ -1,6 +1,8 @@
 package admission_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
@@ -69,6 +71,35 @@ func TestWhoseTurnHasNotComeIsToldSo(t *testing.T) {
 							t.Errorf("%s, replay %t: %s, reason %q, message %q", version, replay, o.State, o.Reason, o.Message)
 						}
 					}
+				}
+			}
+		})
+	}
+}
+
+// TestWhatIsNotCoveredMayGoUnsaid where the order of resources is arbitrary and reasons are fine: both were seen.
+func TestWhatIsNotCoveredMayGoUnsaid(t *testing.T) {
+	const message = "couldn't assign flavors to pod set main: resource example.com/npu unavailable in ClusterQueue"
+	gates := map[string]bool{"UnadmittedWorkloadsObservability": true, "UnadmittedWorkloadsExplicitStatus": false}
+	for name, tc := range map[string]struct {
+		version, requests string
+		gates             map[string]bool
+		possible          []string
+	}{
+		"another resource may come first":   {"v0.19.0", "{cpu: 1, example.com/npu: 1}", gates, []string{message, ""}},
+		"there is no other":                 {"v0.19.0", "{example.com/npu: 1}", gates, nil},
+		"the reasons are coarse":            {"v0.19.0", "{cpu: 1, example.com/npu: 1}", nil, nil},
+		"the order is that of the alphabet": {"v0.19.2", "{cpu: 1, example.com/npu: 1}", gates, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := strings.Replace(behindAHead, "{cpu: 3}", tc.requests, 1)
+			l, err := corpus.Load("objects.yaml", []byte(text), kueueconf.Options{Version: tc.version, FeatureGates: tc.gates})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, o := range admission.New(l.Engine, l.Charges).Simulate(true).Workloads {
+				if o.Charge.Workload.Owner.Ref.Name == "wide" && (o.Message != message || !slices.Equal(o.Possible, tc.possible)) {
+					t.Errorf("message %q, possible %q", o.Message, o.Possible)
 				}
 			}
 		})

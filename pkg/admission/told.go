@@ -24,11 +24,23 @@ func (r *run) say(n *nominee, reason string) {
 		it.trail = n.follow(it.trail, all, again)
 		it.forgets = it.message != n.message()
 	}
+	before := append(slices.Clip(it.possible), it.message)
 	it.reason, it.message, it.possible, it.company = reason, n.message(), nil, false
 	if len(it.trail) > 1 {
 		it.possible = it.trail
 	}
+	if r.mayGoUnwritten(n) {
+		it.possible = distinct(append([]string{it.message}, it.possible...), before)
+	}
 	it.said = append(it.said, remark{r.epoch, n.from, all})
+}
+
+// mayGoUnwritten: of a resource that the queue does not cover, Kueue writes a fine reason when it comes first in the
+// arbitrary order. When another comes first, and fits, the reason is empty, the API server refuses the condition, and what
+// was there before stays.
+func (r *run) mayGoUnwritten(n *nominee) bool {
+	return r.behavior.GranularReasons && r.behavior.ResourceOrder == kueueconf.GoMap &&
+		slices.ContainsFunc(n.assignment.sets, func(s setAssignment) bool { return s.uncovered && len(s.requests) > 1 })
 }
 
 // furtherOn is what the workload would be told if its scan over flavors went on from here. Versions that do not keep the
@@ -106,10 +118,15 @@ func (r *run) doubtBehind() {
 // that drop the progress of a scan whenever something moves in the queue may stop at any of them.
 func (n *nominee) follow(trail, all []string, again bool) []string {
 	if n.resumed || again {
-		all = append(slices.Clone(all), trail...)
+		return distinct(all, trail)
 	}
+	return distinct(all, nil)
+}
+
+// distinct texts of both, in their order.
+func distinct(a, b []string) []string {
 	var out []string
-	for _, m := range all {
+	for _, m := range slices.Concat(a, b) {
 		if !slices.Contains(out, m) {
 			out = append(out, m)
 		}
