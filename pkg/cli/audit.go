@@ -187,12 +187,8 @@ func auditOnce(ctx context.Context, env Env, o *auditOptions) (*audit.Report, *l
 	if err := o.suppressKnown(findings); err != nil {
 		return nil, nil, err
 	}
-	snap := in.Snapshot
-	for _, p := range snap.Problems {
-		fmt.Fprintln(env.ErrOut, p)
-	}
-	if len(snap.Problems) > 0 && snap.Objects() == 0 {
-		return nil, nil, errUnreadable
+	if err := checkRead(env, in.Snapshot); err != nil {
+		return nil, nil, err
 	}
 	return audit.New(audit.Input{Computed: computed, Findings: findings, AllResources: o.allResources}), in, ctx.Err()
 }

@@ -63,13 +63,23 @@ func readSnapshot(ctx context.Context, env Env, o *options) (*cluster.Snapshot, 
 	if err != nil {
 		return nil, err
 	}
+	return snap, checkRead(env, snap)
+}
+
+// checkRead says what could not be read, and fails when that is everything. An input in which nothing is looked at is
+// perhaps not the one that was meant.
+func checkRead(env Env, snap *cluster.Snapshot) error {
 	for _, p := range snap.Problems {
 		fmt.Fprintln(env.ErrOut, p)
 	}
-	if len(snap.Problems) > 0 && snap.Objects() == 0 {
-		return nil, errUnreadable
+	switch {
+	case snap.Objects() > 0:
+	case len(snap.Problems) > 0:
+		return errUnreadable
+	case !snap.Live:
+		fmt.Fprintln(env.ErrOut, "warning: the input holds no object of a kind that is looked at")
 	}
-	return snap, nil
+	return nil
 }
 
 // load runs the layers: source → cluster → kueueconf → workload → device → charge.

@@ -95,8 +95,12 @@ var quotaAboveDevices = &lint.Rule{
 				}
 			})
 			if known && devices > 0 && quota > devices {
+				are := "are"
+				if devices == 1 {
+					are = "is"
+				}
 				p.Report(lint.Diagnostic{At: last, Related: []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name", i)).Saying("charged by number")},
-					Message: fmt.Sprintf("the quotas for %s add up to %d, and %d devices of its classes are published", m.Name, quota, devices)})
+					Message: fmt.Sprintf("the quotas for %s add up to %d, and %s of its classes %s published", m.Name, quota, plural(int(devices), "device"), are)})
 			}
 		}
 	},
