@@ -11,15 +11,7 @@ import (
 )
 
 // behindAHead are three jobs in a StrictFIFO queue whose first does not fit.
-const behindAHead = `
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: kueue-manager-config, namespace: kueue-system}
-data:
-  controller_manager_config.yaml: |
-    apiVersion: config.kueue.x-k8s.io/v1beta2
-    kind: Configuration
----
+const behindAHead = corpus.JobsAlone + `
 {apiVersion: v1, kind: Namespace, metadata: {name: lab}}
 ---
 {apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}}

@@ -12,16 +12,7 @@ import (
 )
 
 // manyQueues are a namespace with LocalQueues of which the first, by name, are of no use.
-const manyQueues = `
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: kueue-manager-config, namespace: kueue-system}
-data:
-  controller_manager_config.yaml: |
-    apiVersion: config.kueue.x-k8s.io/v1beta2
-    kind: Configuration
-    integrations: {frameworks: [batch/job]}
----
+const manyQueues = corpus.JobsAlone + `
 {apiVersion: v1, kind: Namespace, metadata: {name: a}}
 ---
 {apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu.example.com}}

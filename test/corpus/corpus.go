@@ -231,3 +231,16 @@ func WithoutKinds(data []byte, kinds ...string) []byte {
 	}
 	return bytes.Join(kept, []byte("\n---\n"))
 }
+
+// JobsAlone begins a cluster written by hand: the configuration of a Kueue that manages Jobs.
+const JobsAlone = `
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: kueue-manager-config, namespace: kueue-system}
+data:
+  controller_manager_config.yaml: |
+    apiVersion: config.kueue.x-k8s.io/v1beta2
+    kind: Configuration
+    integrations: {frameworks: [batch/job]}
+---
+`
