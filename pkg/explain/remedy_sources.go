@@ -5,11 +5,10 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/yaml"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
@@ -117,31 +116,25 @@ func (e *Explainer) publishedName(x *Explanation) []Remedy {
 
 // renamedSource is the configuration with another name in a source of a mapping.
 func renamedSource(text string, mapping, source int, kind, name string) (string, bool) {
-	var doc struct {
-		Resources struct {
-			Mappings []struct {
-				Sources []map[string]map[string]any `json:"sources"`
-			} `json:"deviceClassMappings"`
-		} `json:"resources"`
-	}
-	var whole map[string]any
-	if yaml.Unmarshal([]byte(text), &doc) != nil || yaml.Unmarshal([]byte(text), &whole) != nil {
+	var doc map[string]any
+	if yaml.Unmarshal([]byte(text), &doc) != nil {
 		return "", false
 	}
-	if mapping >= len(doc.Resources.Mappings) || source >= len(doc.Resources.Mappings[mapping].Sources) {
-		return "", false
+	at := func(list any, i int) map[string]any {
+		if all, _ := list.([]any); i < len(all) {
+			one, _ := all[i].(map[string]any)
+			return one
+		}
+		return nil
 	}
-	resources, _ := whole["resources"].(map[string]any)
-	mappings, _ := resources["deviceClassMappings"].([]any)
-	of, _ := mappings[mapping].(map[string]any)
-	sources, _ := of["sources"].([]any)
-	one, _ := sources[source].(map[string]any)
-	fields, ok := one[kind].(map[string]any)
+	resources, _ := doc["resources"].(map[string]any)
+	of := at(at(resources["deviceClassMappings"], mapping)["sources"], source)
+	fields, ok := of[kind].(map[string]any)
 	if !ok {
 		return "", false
 	}
 	fields["name"] = name
-	out, err := yaml.Marshal(whole)
+	out, err := yaml.Marshal(doc)
 	return string(out), err == nil
 }
 
