@@ -118,7 +118,7 @@ func (a *assignment) podSets() []PodSet {
 func (s *scheduler) assign(it *item, counts []int32, only nominated) *assignment {
 	a := &assignment{
 		usage: quota.Usage{},
-		last:  &progress{generation: it.queue.generation, cycle: s.cycle, shape: it.shape()},
+		last:  &progress{generation: it.queue.allocatable(), cycle: s.cycle, shape: it.shape()},
 	}
 	for _, members := range it.groups() {
 		if !s.assignGroup(it, a, members, counts, only) {

@@ -73,7 +73,7 @@ func (s *scheduler) nominate(it *item) *nominee {
 	}
 	again := *m.assignment
 	last := *again.last
-	last.cycle, last.generation = s.cycle, it.queue.generation
+	last.cycle, last.generation = s.cycle, it.queue.allocatable()
 	again.last = &last
 	n.record(&again, m.targets, m.messages)
 	return n

@@ -31,8 +31,9 @@ type group struct {
 	labels  map[string]bool // label keys of all its flavors
 }
 
-// tree is a whole tree of cohorts. Its version changes with what is reserved in it.
-type tree struct{ version int }
+// tree is a whole tree of cohorts. Its version changes with what is reserved in it; its generation counts how often its
+// quota was summed up anew.
+type tree struct{ version, generation int }
 
 // queue is a ClusterQueue with what it holds and what waits in it.
 type queue struct {
@@ -57,6 +58,10 @@ type queue struct {
 
 	line line
 }
+
+// allocatable counts what a queue's scans over flavors become outdated by: quota that came or went in the queue, and every
+// new sum over its tree of cohorts.
+func (q *queue) allocatable() int { return q.generation + q.tree.generation }
 
 // covers finds the resource group of a resource; nil when the queue does not cover it.
 func (q *queue) covers(name corev1.ResourceName) *group {

@@ -47,7 +47,7 @@ func (s *scheduler) outdated(it *item, cycle int) bool {
 			return false
 		}
 	}
-	return it.queue.generation > it.last.generation
+	return it.queue.allocatable() > it.last.generation
 }
 
 // shrink takes pods away, of all pod sets that allow it in proportion, and searches for the largest number that is

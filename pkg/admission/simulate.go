@@ -97,11 +97,13 @@ func (r *run) start() {
 }
 
 // counted tells that what a queue's status counts has changed. The controller of Cohort objects wakes up on that for
-// every Cohort above the queue but the root, and has everything parked in the tree tried again.
+// every Cohort above the queue but the root, sums up the quota of the tree anew, and has everything parked in it tried again.
 func (r *run) counted(q *queue) {
 	for a := range q.node.Ancestors() {
 		if !a.Implicit && a.Parent() != nil {
 			r.retries[q.node.Root()] = true
+			q.tree.generation++
+			return
 		}
 	}
 }
