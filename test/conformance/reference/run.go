@@ -159,6 +159,10 @@ func (r *run) runCycles() error {
 	for r.hasHeads() {
 		state := r.fingerprint()
 		if first, again := seen[state]; again {
+			if r.moved(first, len(told)) {
+				r.result.Unsettled = true // preemption goes round
+				return nil
+			}
 			r.rememberMessages(told[first:])
 			r.settled = state
 			return nil
@@ -175,6 +179,21 @@ func (r *run) runCycles() error {
 	}
 	r.rememberMessages(nil)
 	return nil
+}
+
+// moved tells whether anybody got or lost quota in the last cycles, those after the first of a number of them.
+func (r *run) moved(first, of int) bool {
+	for _, cycle := range r.result.Timeline {
+		if cycle.Cycle <= r.cycle-(of-first) {
+			continue
+		}
+		for _, d := range cycle.Decisions {
+			if d.Decision == "Admit" || d.Decision == "Preempt" {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // hasHeads says whether the scheduler would get a head; asked without one, it would wait.
