@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -61,22 +60,24 @@ func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Differenc
 		}
 		return []outcome.Difference{{Aspect: "what can't be told", Kueue: beyond, Program: "every state is told"}}, answers, nil
 	}
-	if differences = c.compare(answers, answer); len(differences) == 0 || c.Runs == 1 {
+	if differences = c.compare(cluster, answers, answer); len(differences) == 0 || c.Runs == 1 {
 		return differences, answers, nil
 	}
 	answers, err = c.AskKueue(cluster)
-	return c.compare(answers, answer), answers, err
+	return c.compare(cluster, answers, answer), answers, err
 }
 
 // compare leaves out of the comparison what the program says that chance decides.
-func (c Contest) compare(answers []*outcome.Result, answer *outcome.Result) []outcome.Difference {
-	leftOpen := map[string]bool{}
-	for _, w := range answer.Workloads {
-		if w.State == "Unknown" && strings.Contains(w.Message, "chance decides") {
-			leftOpen[w.Workload.String()] = true
+func (c Contest) compare(cluster *objects.Cluster, answers []*outcome.Result, answer *outcome.Result) []outcome.Difference {
+	if open := leftOpen(cluster, answer); open != nil {
+		answer = open.takeOut(answer)
+		rest := make([]*outcome.Result, len(answers))
+		for i, a := range answers {
+			rest[i] = open.takeOut(a)
 		}
+		answers = rest
 	}
-	return slices.DeleteFunc(outcome.CompareAny(answers, answer), func(d outcome.Difference) bool { return c.Ignored[d.Aspect] || leftOpen[d.About] })
+	return slices.DeleteFunc(outcome.CompareAny(answers, answer), func(d outcome.Difference) bool { return c.Ignored[d.Aspect] })
 }
 
 // AskKueue runs Kueue several times and returns its distinct answers. Answers that differ in messages only become

@@ -80,3 +80,30 @@ func TestPanicsAreReported(t *testing.T) {
 		t.Errorf("want the panic, got %v", err)
 	}
 }
+
+// undecided is a program that leaves a Workload, and what follows from it, to chance.
+func undecided(dump []byte, version string, replay bool) (*outcome.Result, error) {
+	result, err := echo(dump, version, replay)
+	if err != nil {
+		return nil, err
+	}
+	w := &result.Workloads[0]
+	w.State, w.Message, w.PodSets = "Unknown", "unknown: chance decides", nil
+	for i := range result.ClusterQueues {
+		result.ClusterQueues[i].Pending++
+	}
+	return result, nil
+}
+
+// TestWhatIsLeftToChanceIsNotCompared but everything else is: the counts of other queues.
+func TestWhatIsLeftToChanceIsNotCompared(t *testing.T) {
+	cluster := generate.Cluster(3)
+	c := Contest{Runs: 1, Replay: true, Program: undecided}
+	differences, _, err := c.Hold(cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := len(objects.Of[*kueue.ClusterQueue](cluster)) - 1; want < 1 || len(differences) != want {
+		t.Errorf("want a difference for each of the %d other queues: %v", want, differences)
+	}
+}
