@@ -121,6 +121,36 @@ func TestWhatIsCertainWhateverIsUsed(t *testing.T) {
 	}
 }
 
+// TestNoClusterQueueInTheInput: whether one is missing or only left out of the input is told by what Kueue has written on
+// the LocalQueue, if by anything.
+func TestNoClusterQueueInTheInput(t *testing.T) {
+	const queue = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: lq, namespace: lab}\nspec: {clusterQueue: cq}\n"
+	for name, tc := range map[string]struct {
+		status  string
+		state   admission.State
+		message string
+		missing []string
+	}{
+		"it does not exist":      {"{type: Active, status: 'False', reason: ClusterQueueDoesNotExist}", admission.Inadmissible, "ClusterQueue cq doesn't exist", nil},
+		"it exists":              {"{type: Active, status: 'True', reason: Ready}", admission.Unknown, "", []string{"ClusterQueue"}},
+		"it exists, but is shut": {"{type: Active, status: 'False', reason: ClusterQueueIsInactive}", admission.Unknown, "", []string{"ClusterQueue"}},
+		"nothing is written yet": {"", admission.Unknown, "", []string{"ClusterQueue"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			start := strings.Index(queuesAlone, "\n---\n") + 1
+			text := queuesAlone[:start] + "---\n" + queue + "status: {conditions: [" + tc.status + "]}\n---\n{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}}\n---\n" + aJob
+			l, err := corpus.Load("objects.yaml", []byte(text), kueueconf.Options{Version: "v0.19.2"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d := admission.New(l.Engine, l.Charges).Decide(l.Charges[0])
+			if d.State != tc.state || d.Message != tc.message || !slices.Equal(d.Missing, tc.missing) {
+				t.Errorf("%s %q, missing %v (%s)\nwant %s %q, missing %v", d.State, d.Message, d.Missing, d.Why, tc.state, tc.message, tc.missing)
+			}
+		})
+	}
+}
+
 // TestTheClaimsAreRefusedFirst: what a workload's claims are refused for is said by the controller, so that the workload
 // never gets into a queue that would not take it, and what that one would say is not said.
 func TestTheClaimsAreRefusedFirst(t *testing.T) {

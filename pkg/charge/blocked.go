@@ -61,9 +61,9 @@ func (r *run) findBlocker() {
 func (r *run) clusterQueueBlocker(name string, lq *cluster.Object) {
 	cq, record, ok := cluster.Lookup[*kueue.ClusterQueue](r.e.snap, cluster.ClusterQueue, "", name)
 	if !ok {
-		if r.e.snap.Coverage.Has(cluster.ClusterQueue) {
+		if field, value := LacksClusterQueue(r.e.snap, lq); field != "" {
 			r.blockUnqueued("ClusterQueue "+name+" doesn't exist", fmt.Sprintf("LocalQueue %s points at ClusterQueue %s, which does not exist", lq.Ref.Name, name),
-				object(lq, "spec.clusterQueue", name))
+				object(lq, field, value))
 		}
 		return
 	}
@@ -72,6 +72,24 @@ func (r *run) clusterQueueBlocker(name string, lq *cluster.Object) {
 		return
 	}
 	r.namespaceBlocker(cq, record)
+}
+
+// LacksClusterQueue names the field of a LocalQueue that shows that its ClusterQueue, which is not in the input, does not
+// exist, with what it says: the reference, where the input holds ClusterQueues, or else what Kueue has written about it. It
+// is empty when the input can't tell.
+func LacksClusterQueue(snap *cluster.Snapshot, record *cluster.Object) (field, value string) {
+	lq := cluster.As[*kueue.LocalQueue](record)
+	if lq == nil {
+		return "", ""
+	}
+	if snap.Coverage.Has(cluster.ClusterQueue) {
+		return "spec.clusterQueue", string(lq.Spec.ClusterQueue)
+	}
+	active := apimeta.FindStatusCondition(lq.Status.Conditions, kueue.LocalQueueActive)
+	if record.Laid || active == nil || active.Status != metav1.ConditionFalse || active.Reason != "ClusterQueueDoesNotExist" {
+		return "", ""
+	}
+	return "status.conditions", active.Type + "=" + string(active.Status) + " (" + active.Reason + ")"
 }
 
 // blockUnqueued is for a workload that Kueue can't put into a queue. For one that uses devices Kueue writes nothing: after

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 )
@@ -176,10 +177,10 @@ func (e *Explainer) localQueueActive(lq *kueue.LocalQueue) Active {
 		return Active{Status: metav1.ConditionFalse, Reason: "Stopped", Message: localQueueStopped}
 	}
 	q := e.queue(string(lq.Spec.ClusterQueue))
-	switch {
-	case q == nil && e.snap.Coverage.Has(cluster.ClusterQueue):
-		return Active{Status: metav1.ConditionFalse, Reason: "ClusterQueueDoesNotExist", Message: localQueueInactive}
-	case q == nil:
+	if q == nil {
+		if field, _ := charge.LacksClusterQueue(e.snap, e.snap.Get(cluster.LocalQueue, lq.Namespace, lq.Name)); field != "" {
+			return Active{Status: metav1.ConditionFalse, Reason: "ClusterQueueDoesNotExist", Message: localQueueInactive}
+		}
 		return Active{Status: metav1.ConditionUnknown, Missing: []string{cluster.ClusterQueue.Kind}}
 	}
 	of := e.clusterQueueActive(q)
