@@ -99,12 +99,25 @@ func (b *builder) idle() {
 		}
 		for i := range n.Lines {
 			l := &n.Lines[i]
-			if others := waiting[l.FlavorResource]; len(others) > 0 && l.Nominal > 0 {
-				b.issue(IdleQueue, lint.Info, n.Ref, l.FlavorResource, "it uses none of its %s of %s in flavor %s, and %s: %s", b.amount(l.Resource, l.Nominal), l.Resource, l.Flavor,
-					waitFor(others), whyNotLent(n, l, others))
+			if others := waiting[l.FlavorResource]; len(others) > 0 && l.Nominal > l.Lent {
+				b.issue(IdleQueue, lint.Info, n.Ref, l.FlavorResource, "it uses none of its %s of %s in flavor %s%s, and %s: %s", b.amount(l.Resource, l.Nominal), l.Resource, l.Flavor,
+					b.lent(l), waitFor(others), whyNotLent(n, l, others))
 			}
 		}
 	}
+}
+
+// lent says how much of a queue's quota others use.
+func (b *builder) lent(l *admission.TreeLine) string {
+	switch {
+	case l.LentAtMost == 0:
+		return ""
+	case l.Lent == l.LentAtMost:
+		return ", of which others have borrowed " + b.amount(l.Resource, l.Lent)
+	case l.Lent == 0:
+		return ", of which others have borrowed " + b.amount(l.Resource, l.LentAtMost) + " at most"
+	}
+	return ", of which others have borrowed " + b.amount(l.Resource, l.Lent) + " to " + b.amount(l.Resource, l.LentAtMost)
 }
 
 func waitFor(queues []*admission.TreeNode) string {
@@ -116,15 +129,20 @@ func waitFor(queues []*admission.TreeNode) string {
 
 // whyNotLent says what keeps idle quota from those who wait.
 func whyNotLent(n *admission.TreeNode, l *admission.TreeLine, waiting []*admission.TreeNode) string {
-	together := slices.ContainsFunc(waiting, func(o *admission.TreeNode) bool { return top(o) == top(n) })
+	together := slices.DeleteFunc(slices.Clone(waiting), func(o *admission.TreeNode) bool { return top(o) != top(n) })
 	switch {
-	case !together:
+	case len(together) == 0:
 		return "they are in no common cohort"
-	case l.Spare == 0:
+	case l.Spare == l.Lent:
 		return "its lendingLimit keeps it"
+	case !slices.ContainsFunc(together, func(o *admission.TreeNode) bool { return mayBorrow(o.Line(l.FlavorResource)) }):
+		return "limits in their cohort keep it from them"
 	}
 	return "it can be borrowed"
 }
+
+// mayBorrow tells that a queue can have something now, and may have more than its own quota.
+func mayBorrow(l *admission.TreeLine) bool { return l.Available > 0 && l.Maximum > l.Nominal }
 
 func top(n *admission.TreeNode) *admission.TreeNode {
 	for n.Parent != nil {

@@ -72,6 +72,18 @@ func TestEveryDifferenceHasItsSentence(t *testing.T) {
 			edits: []edit{{"metadata: {name: reserve}", "spec:\n  namespace", "spec:\n  cohortName: research\n  namespace"}},
 			want:  "IdleQueue ClusterQueue reserve: it uses none of its 10Gi of gpu.memory in flavor a100, and ClusterQueue team-b waits for it: it can be borrowed",
 		},
+		"idle quota that others may have borrowed": {
+			edits: []edit{{"metadata: {name: reserve}", "spec:\n  namespace", "spec:\n  cohortName: research\n  namespace"}, {"metadata: {name: team-a}", "nominalQuota: 60Gi", "nominalQuota: 10Gi"}},
+			want:  "IdleQueue ClusterQueue reserve: it uses none of its 10Gi of gpu.memory in flavor a100, of which others have borrowed 10Gi at most, and ClusterQueue team-b waits for it: it can be borrowed",
+		},
+		"idle quota of which others have borrowed some": {
+			edits: []edit{{"metadata: {name: reserve}", "spec:\n  namespace", "spec:\n  cohortName: research\n  namespace"}, {"metadata: {name: team-a}", "nominalQuota: 60Gi", "nominalQuota: 10Gi"}, {"metadata: {name: team-b}", "nominalQuota: 40Gi", "nominalQuota: 15Gi"}},
+			want:  "IdleQueue ClusterQueue reserve: it uses none of its 10Gi of gpu.memory in flavor a100, of which others have borrowed 5Gi to 10Gi, and ClusterQueue team-b waits for it: it can be borrowed",
+		},
+		"idle quota that may not be borrowed": {
+			edits: []edit{{"metadata: {name: reserve}", "spec:\n  namespace", "spec:\n  cohortName: research\n  namespace"}, {"metadata: {name: team-b}", "nominalQuota: 40Gi", "nominalQuota: 40Gi, borrowingLimit: 0"}},
+			want:  "IdleQueue ClusterQueue reserve: it uses none of its 10Gi of gpu.memory in flavor a100, and ClusterQueue team-b waits for it: limits in their cohort keep it from them",
+		},
 		"idle quota that is not lent": {
 			edits: []edit{{"metadata: {name: reserve}", "spec:\n  namespace", "spec:\n  cohortName: research\n  namespace"}, {"metadata: {name: reserve}", "nominalQuota: 10Gi", "nominalQuota: 10Gi, lendingLimit: 0"}},
 			want:  "IdleQueue ClusterQueue reserve: it uses none of its 10Gi of gpu.memory in flavor a100, and ClusterQueue team-b waits for it: its lendingLimit keeps it",
@@ -83,6 +95,18 @@ func TestEveryDifferenceHasItsSentence(t *testing.T) {
 				t.Errorf("want %q among\n%s", tc.want, after)
 			}
 		})
+	}
+}
+
+// TestLentQuotaIsNotIdle: a queue that uses nothing of its quota wastes nothing where others have all of it.
+func TestLentQuotaIsNotIdle(t *testing.T) {
+	after := says(t, edited(t, []edit{
+		{"metadata: {name: reserve}", "spec:\n  namespace", "spec:\n  cohortName: research\n  namespace"},
+		{"metadata: {name: team-a}", "nominalQuota: 60Gi", "nominalQuota: 10Gi"},
+		{"metadata: {name: team-b}", "nominalQuota: 40Gi", "nominalQuota: 10Gi"},
+	}, ""))
+	if strings.Contains(after, "IdleQueue ClusterQueue reserve: ") {
+		t.Errorf("all of its quota is lent:\n%s", after)
 	}
 }
 
