@@ -27,9 +27,6 @@ type reasoner struct {
 // of tells the reason that the objects prove, the most certain first.
 func (r *reasoner) of(held *admission.Reservation, d Difference) (Reason, string) {
 	c := held.Charge
-	if c.Verdict == charge.Unmanaged {
-		return NotManaged, "Kueue does not manage its job any more; it holds its quota until the Workload is gone"
-	}
 	if c.Verdict == charge.Inadmissible {
 		return Refused, "Kueue would refuse it now: " + problems(c)
 	}

@@ -141,8 +141,6 @@ const (
 	OtherVersion Reason = "OtherVersion"
 	// DevicesChanged: ResourceSlices it is charged by were made after its admission.
 	DevicesChanged Reason = "DevicesChanged"
-	// NotManaged: Kueue does not manage its job any more.
-	NotManaged Reason = "NotManaged"
 	// NotTold: the input does not tell what has changed.
 	NotTold Reason = "NotTold"
 )

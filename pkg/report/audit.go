@@ -157,7 +157,7 @@ type ChargeDifference struct {
 	Reserved     string       `json:"reserved"`
 	Recomputed   string       `json:"recomputed"`
 	Difference   string       `json:"difference"`
-	Reason       string       `json:"reason" jsonschema:"enum=Refused,enum=PodCount,enum=TemplateReplaced,enum=MappingChanged,enum=OtherVersion,enum=DevicesChanged,enum=NotManaged,enum=NotTold"`
+	Reason       string       `json:"reason" jsonschema:"enum=Refused,enum=PodCount,enum=TemplateReplaced,enum=MappingChanged,enum=OtherVersion,enum=DevicesChanged,enum=NotTold"`
 	Message      string       `json:"message"`
 
 	charge *charge.Charge
