@@ -21,8 +21,9 @@ import (
 type Contest struct {
 	// Replay lets every Workload arrive anew; otherwise the present state goes on.
 	Replay bool
-	// Runs is how often Kueue is asked where the two differ, to see what it leaves to chance.
-	Runs int
+	// Runs is how often Kueue is asked where the two differ, to see what it leaves to chance. As long as they differ
+	// all the same it is asked again, up to Most times.
+	Runs, Most int
 	// Ignored aspects are not compared.
 	Ignored map[string]bool
 	// Program is what Kueue is compared with; nil is the program itself.
@@ -63,12 +64,23 @@ func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Differenc
 	if differences = c.compare(cluster, answers, answer); len(differences) == 0 || c.Runs == 1 {
 		return differences, answers, nil
 	}
-	answers, err = c.AskKueue(cluster)
-	return c.compare(cluster, answers, answer), answers, err
+	k := c.newInquiry()
+	for n := c.Runs; ; n = min(c.Runs, c.Most-k.asked) {
+		if err := k.ask(cluster, n); err != nil {
+			return nil, nil, err
+		}
+		differences = c.compare(cluster, k.answers, answer)
+		if len(differences) == 0 || k.asked >= c.Most {
+			return differences, k.answers, nil
+		}
+	}
 }
 
 // compare leaves out of the comparison what the program says that chance decides.
 func (c Contest) compare(cluster *objects.Cluster, answers []*outcome.Result, answer *outcome.Result) []outcome.Difference {
+	if settled := slices.DeleteFunc(slices.Clone(answers), func(a *outcome.Result) bool { return a.Unsettled }); len(settled) > 0 {
+		answers = settled // where chance makes preemption go round, there is no end state to compare
+	}
 	if open := leftOpen(cluster, answer); open != nil {
 		answer = open.takeOut(answer)
 		rest := make([]*outcome.Result, len(answers))
@@ -83,25 +95,42 @@ func (c Contest) compare(cluster *objects.Cluster, answers []*outcome.Result, an
 // AskKueue runs Kueue several times and returns its distinct answers. Answers that differ in messages only become
 // one, with all of them as possible.
 func (c Contest) AskKueue(cluster *objects.Cluster) ([]*outcome.Result, error) {
-	var answers []*outcome.Result
-	seen := map[string]*outcome.Result{}
-	for range max(c.Runs, 1) {
-		answer, err := reference.Run(cluster, reference.Options{Replay: c.Replay, Next: !c.Replay && !draining(cluster)})
+	k := c.newInquiry()
+	err := k.ask(cluster, max(c.Runs, 1))
+	return k.answers, err
+}
+
+// inquiry collects the distinct answers of Kueue.
+type inquiry struct {
+	Contest
+	asked   int
+	answers []*outcome.Result
+	seen    map[string]*outcome.Result
+}
+
+func (c Contest) newInquiry() *inquiry {
+	return &inquiry{Contest: c, seen: map[string]*outcome.Result{}}
+}
+
+func (k *inquiry) ask(cluster *objects.Cluster, times int) error {
+	for range times {
+		answer, err := reference.Run(cluster, reference.Options{Replay: k.Replay, Next: !k.Replay && !draining(cluster)})
 		if err != nil {
-			return nil, err
+			return err
 		}
+		k.asked++
 		key, err := apartFromMessages(answer)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if known := seen[key]; known != nil {
+		if known := k.seen[key]; known != nil {
 			known.MergeMessages(answer)
 			continue
 		}
-		seen[key] = answer
-		answers = append(answers, answer)
+		k.seen[key] = answer
+		k.answers = append(k.answers, answer)
 	}
-	return answers, nil
+	return nil
 }
 
 // draining tells that a queue is stopped: what its workloads hold is still reserved now, but not any more when Kueue's

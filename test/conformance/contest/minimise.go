@@ -14,6 +14,7 @@ import (
 // special about those that are left. A difference in one of the same aspects has to remain, and no object that is
 // left may refer to one that is not.
 func (c Contest) Minimise(cluster *objects.Cluster) *objects.Cluster {
+	c.Most = 0 // it holds hundreds of clusters
 	differences, _, err := c.Hold(cluster)
 	if err != nil || len(differences) == 0 {
 		return cluster

@@ -181,16 +181,13 @@ func (r *run) runCycles() error {
 	return nil
 }
 
-// moved tells whether anybody got or lost quota in the last cycles, those after the first of a number of them.
+// moved tells whether anybody got quota in the last cycles, those after the first of a number of them. A preemption alone
+// may repeat itself for ever, where the victim has no owner that would let it go.
 func (r *run) moved(first, of int) bool {
 	for _, cycle := range r.result.Timeline {
-		if cycle.Cycle <= r.cycle-(of-first) {
-			continue
-		}
-		for _, d := range cycle.Decisions {
-			if d.Decision == "Admit" || d.Decision == "Preempt" {
-				return true
-			}
+		admits := func(d outcome.CycleDecision) bool { return d.Decision == "Admit" }
+		if cycle.Cycle > r.cycle-(of-first) && slices.ContainsFunc(cycle.Decisions, admits) {
+			return true
 		}
 	}
 	return false

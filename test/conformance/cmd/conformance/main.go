@@ -16,6 +16,7 @@ func main() {
 	flag.DurationVar(&o.limit, "limit", 0, "stop after this time, whatever is left; 0 is no limit")
 	flag.IntVar(&o.atleast, "atleast", 0, "fail if fewer clusters than this were compared")
 	flag.IntVar(&o.runs, "runs", 8, "ask Kueue so often about a cluster on which the two differ, to see what it leaves to chance")
+	flag.IntVar(&o.most, "most", 0, "ask Kueue up to so often while the two differ all the same")
 	flag.IntVar(&o.workers, "workers", runtime.GOMAXPROCS(0), "clusters to compare at the same time")
 	flag.IntVar(&o.show, "show", 5, "print so many differing clusters in full; all are counted")
 	flag.BoolVar(&o.minimise, "minimise", true, "make the clusters shown as small as the difference allows")

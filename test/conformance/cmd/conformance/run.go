@@ -16,15 +16,16 @@ import (
 )
 
 type options struct {
-	from, count         uint64
-	limit               time.Duration
-	atleast             int
-	runs, workers, show int
-	tolerance           int
-	minimise, again     bool
-	plain               bool
-	cases, modes        string
-	ignore, known       string
+	from, count     uint64
+	limit           time.Duration
+	atleast         int
+	runs, most      int
+	workers, show   int
+	tolerance       int
+	minimise, again bool
+	plain           bool
+	cases, modes    string
+	ignore, known   string
 }
 
 // finding is a cluster on which the two differ.
@@ -74,9 +75,9 @@ func (o options) contests() ([]contest.Contest, error) {
 	for mode := range strings.SplitSeq(o.modes, ",") {
 		switch mode {
 		case "pending":
-			contests = append(contests, contest.Contest{Runs: o.runs, Ignored: ignored})
+			contests = append(contests, contest.Contest{Runs: o.runs, Most: o.most, Ignored: ignored})
 		case "replay":
-			contests = append(contests, contest.Contest{Runs: o.runs, Ignored: ignored, Replay: true})
+			contests = append(contests, contest.Contest{Runs: o.runs, Most: o.most, Ignored: ignored, Replay: true})
 		default:
 			return nil, fmt.Errorf("unknown mode %q: use pending, replay or both", mode)
 		}
@@ -133,13 +134,13 @@ func (o options) print(f finding) error {
 		fmt.Println(" ", f.err)
 		return nil
 	}
-	cluster := o.cluster(f.seed)
+	cluster, differences := o.cluster(f.seed), f.differences
 	if o.minimise {
 		cluster = f.contest.Minimise(cluster)
-	}
-	differences, _, err := f.contest.Hold(cluster)
-	if err != nil {
-		return err
+		var err error
+		if differences, _, err = f.contest.Hold(cluster); err != nil {
+			return err
+		}
 	}
 	for _, d := range differences {
 		fmt.Println(" ", d)
