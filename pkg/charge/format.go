@@ -17,13 +17,14 @@ type Formatter struct {
 // Format prints an amount in units of the resource: milli for cpu, else the integer value.
 //
 // cpu prints as a decimal of milli; memory, ephemeral-storage, hugepages and the resources of
-// [Formatter.Binary] in binary units; everything else as a decimal integer. The canonical form is that of
-// resource.Quantity, which prints binary amounts below 1024 as decimals.
+// [Formatter.Binary] in binary units; everything else as a decimal integer. What has no binary unit, because it is no
+// multiple of 1024, prints as a decimal: Kueue reads the text that it gave to such an amount once more, and without
+// a unit it is a decimal then.
 func (f Formatter) Format(name corev1.ResourceName, amount int64) string {
 	switch {
 	case name == corev1.ResourceCPU:
 		return resource.NewMilliQuantity(amount, resource.DecimalSI).String()
-	case f.binary(name):
+	case f.binary(name) && amount%1024 == 0:
 		return resource.NewQuantity(amount, resource.BinarySI).String()
 	}
 	return resource.NewQuantity(amount, resource.DecimalSI).String()
