@@ -95,6 +95,18 @@ type podSet struct {
 	topology bool
 }
 
+// resized are the requests of another number of pods, each of which asks for as much. A total that is the most that can be
+// counted does not tell how much that is, so it stays.
+func (p *podSet) resized(count int32) []request {
+	out := slices.Clone(p.scaled(count))
+	for i, r := range p.requests {
+		if count > 0 && quota.Amount(r.total) == quota.Unlimited {
+			out[i].total = r.total
+		}
+	}
+	return out
+}
+
 // scaled are the requests of fewer pods: the total divided by the count, rounded down, times the new count.
 func (p *podSet) scaled(count int32) []request {
 	if count == p.count || p.count == 0 {

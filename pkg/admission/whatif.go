@@ -134,7 +134,7 @@ func (s *scheduler) altered(it *item, w WhatIf) *item {
 	for i := range out.sets {
 		ps := &out.sets[i]
 		if w.Counts != nil {
-			ps.requests = ps.scaled(w.Counts[i])
+			ps.requests = ps.resized(w.Counts[i])
 			ps.count, ps.specCount = w.Counts[i], w.Counts[i]
 			if ps.minCount != nil && *ps.minCount > ps.count {
 				ps.minCount = nil

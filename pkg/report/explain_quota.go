@@ -19,7 +19,10 @@ func (d *Explanations) binds(s *Screen, x *explain.Explanation) {
 		f := func(v quota.Amount) string { return d.units.quota(b.Resource, v) }
 		asks := b.Before.Add(b.Requested)
 		text := fmt.Sprintf("%s: needs %s, only %s is free in flavor %s — %s short.", b.Resource, f(asks), f(b.Available), b.Flavor, f(b.Short))
-		if b.Over {
+		switch {
+		case asks == quota.Unlimited:
+			text = fmt.Sprintf("%s: needs %s, the most that can be counted, and flavor %s can never give this queue more than %s.", b.Resource, d.units.Format(b.Resource, int64(asks)), b.Flavor, f(b.Maximum))
+		case b.Over:
 			text = fmt.Sprintf("%s: needs %s, but flavor %s can never give this queue more than %s — %s too much.", b.Resource, f(asks), b.Flavor, f(b.Maximum), f(b.Short))
 		}
 		s.paragraph("", text)
