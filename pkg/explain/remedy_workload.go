@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
@@ -343,8 +344,15 @@ func (e *Explainer) podsReady(x *Explanation) []Remedy {
 		w := c.Workload
 		names = append(names, w.Namespace+"/"+displayName(c))
 		ready := map[string]any{"type": "PodsReady", "status": "True", "reason": "PodsReady", "message": "All pods are ready", "lastTransitionTime": nil}
-		r.Changes = append(r.Changes, cluster.Change{Ref: w.Record.Ref, Patch: operations(op{"add", "/status/conditions/-", ready})})
+		write := op{"add", "/status/conditions/-", ready}
+		if i := slices.IndexFunc(w.Object.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kueue.WorkloadPodsReady }); i >= 0 {
+			write = op{"replace", fmt.Sprintf("/status/conditions/%d", i), ready}
+		}
+		r.Changes = append(r.Changes, cluster.Change{Ref: w.Record.Ref, Patch: operations(write)})
 	}
 	r.Action = "wait until the pods of " + strings.Join(names, ", ") + " are ready"
+	if p := x.Position; p != nil && p.ClusterQueue > 1 {
+		r.Action += ", and then those of what starts before it"
+	}
 	return []Remedy{r}
 }
