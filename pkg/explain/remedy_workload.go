@@ -338,7 +338,7 @@ func (e *Explainer) podsReady(x *Explanation) []Remedy {
 	if x.Predicted.Message != "waiting for all admitted workloads to be in PodsReady condition" {
 		return nil
 	}
-	r := Remedy{Effect: "waitForPodsReady.blockAdmission starts one workload at a time"}
+	r := Remedy{Effect: "waitForPodsReady.blockAdmission starts one workload at a time, in the order of the queue"}
 	var names []string
 	for _, c := range e.engine.NotReady() {
 		w := c.Workload
@@ -351,8 +351,5 @@ func (e *Explainer) podsReady(x *Explanation) []Remedy {
 		r.Changes = append(r.Changes, cluster.Change{Ref: w.Record.Ref, Patch: operations(write)})
 	}
 	r.Action = "wait until the pods of " + strings.Join(names, ", ") + " are ready"
-	if p := x.Position; p != nil && p.ClusterQueue > 1 {
-		r.Action += ", and then those of what starts before it"
-	}
 	return []Remedy{r}
 }
