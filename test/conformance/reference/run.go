@@ -156,12 +156,19 @@ func (r *run) runCycles() error {
 	seen := map[string]int{}
 	r.settled = ""
 	var told []map[string]string
+	again := 0
 	for r.hasHeads() {
 		state := r.fingerprint()
-		if first, again := seen[state]; again {
+		if first, known := seen[state]; known {
 			if r.moved(first, len(told)) {
 				r.result.Unsettled = true // preemption goes round
 				return nil
+			}
+			if arbitraryOrder && again < patience && r.hasPassing() {
+				again++ // chance may yet let the head step aside
+				clear(seen)
+				told = nil
+				continue
 			}
 			r.rememberMessages(told[first:])
 			r.settled = state
@@ -179,6 +186,20 @@ func (r *run) runCycles() error {
 	}
 	r.rememberMessages(nil)
 	return nil
+}
+
+// patience is how many repetitions of a state are seen through where chance may end them.
+const patience = 12
+
+// hasPassing tells whether a queue that lets others pass has a head.
+func (r *run) hasPassing() bool {
+	for name, heap := range r.queues.Dump() {
+		cq := &kueue.ClusterQueue{}
+		if len(heap) > 0 && r.cache.ClusterQueueActive(name) && r.store.Get(r.ctx, request("", string(name)).NamespacedName, cq) == nil && cq.Spec.QueueingStrategy != kueue.StrictFIFO {
+			return true
+		}
+	}
+	return false
 }
 
 // moved tells whether anybody got quota in the last cycles, those after the first of a number of them. A preemption alone

@@ -18,3 +18,6 @@ func workloadOptions() []core.Option {
 func amountOf(requests *workload.PodSetResources, name corev1.ResourceName) int64 {
 	return requests.Requests.ResourceValue(name)
 }
+
+// arbitraryOrder tells that the order of resources is that of a Go map.
+const arbitraryOrder = false

@@ -16,3 +16,6 @@ func workloadOptions() []core.Option { return nil }
 func amountOf(requests *workload.PodSetResources, name corev1.ResourceName) int64 {
 	return requests.Requests[name]
 }
+
+// arbitraryOrder tells that the order of resources is that of a Go map.
+const arbitraryOrder = true
