@@ -160,11 +160,12 @@ func (r *run) runCycles() error {
 	for r.hasHeads() {
 		state := r.fingerprint()
 		if first, known := seen[state]; known {
-			if r.moved(first, len(told)) {
+			repeated := r.cycle - len(told) + first
+			if r.decided("Admit", repeated) {
 				r.result.Unsettled = true // preemption goes round
 				return nil
 			}
-			if arbitraryOrder && again < patience && r.hasPassing() {
+			if arbitraryOrder && again < patience && r.hasPassing() && !r.decided("Preempt", repeated) {
 				again++ // chance may yet let the head step aside
 				clear(seen)
 				told = nil
@@ -202,12 +203,12 @@ func (r *run) hasPassing() bool {
 	return false
 }
 
-// moved tells whether anybody got quota in the last cycles, those after the first of a number of them. A preemption alone
-// may repeat itself for ever, where the victim has no owner that would let it go.
-func (r *run) moved(first, of int) bool {
+// decided tells whether there was such a decision after a cycle. Who gets quota again and again loses it again and again; a
+// preemption alone may repeat itself for ever, where the victim has no owner that would let it go.
+func (r *run) decided(decision string, after int) bool {
 	for _, cycle := range r.result.Timeline {
-		admits := func(d outcome.CycleDecision) bool { return d.Decision == "Admit" }
-		if cycle.Cycle > r.cycle-(of-first) && slices.ContainsFunc(cycle.Decisions, admits) {
+		is := func(d outcome.CycleDecision) bool { return d.Decision == decision }
+		if cycle.Cycle > after && slices.ContainsFunc(cycle.Decisions, is) {
 			return true
 		}
 	}
