@@ -48,7 +48,7 @@ func Compare(kueue, program *Result) []Difference {
 	}
 	c.workloads(kueue.Workloads, program.Workloads)
 	c.queues(kueue.ClusterQueues, program.ClusterQueues)
-	c.same("timeline", "admissions and preemptions, cycle by cycle", moves(kueue.Timeline), moves(program.Timeline))
+	c.same("timeline", "admissions and preemptions, cycle by cycle", Moves(kueue.Timeline), Moves(program.Timeline))
 	if program.Next != nil {
 		c.next(kueue.Next, program.Next)
 	}
@@ -223,9 +223,9 @@ func describeUsage(usage map[string]map[string]string) string {
 	return strings.Join(parts, " ")
 }
 
-// moves are the cycles in which quota was given or asked back, in order, without their numbers: the two sides
+// Moves are the cycles in which quota was given or asked back, in order, without their numbers: the two sides
 // need not agree on how many cycles change nothing, nor how often a victim is asked that does not go.
-func moves(timeline []Cycle) string {
+func Moves(timeline []Cycle) string {
 	var cycles []string
 	for _, cycle := range timeline {
 		var parts []string

@@ -141,6 +141,7 @@ func draining(cluster *objects.Cluster) bool {
 		slices.ContainsFunc(objects.Of[*kueue.LocalQueue](cluster), func(q *kueue.LocalQueue) bool { return stopped(q.Spec.StopPolicy) })
 }
 
+// apartFromMessages is equal for answers with the same end state and the same way to it.
 func apartFromMessages(result *outcome.Result) (string, error) {
 	stripped := *result
 	stripped.Timeline, stripped.Next = nil, nil
@@ -150,7 +151,7 @@ func apartFromMessages(result *outcome.Result) (string, error) {
 		wl.Message, wl.PossibleMessages, wl.AdmittedInCycle = "", nil, 0
 	}
 	text, err := json.Marshal(stripped)
-	return string(text), err
+	return string(text) + outcome.Moves(result.Timeline), err
 }
 
 // patience is how long the program may take over one cluster; it needs milliseconds.
