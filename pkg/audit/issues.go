@@ -136,7 +136,7 @@ func whyNotLent(n *admission.TreeNode, l *admission.TreeLine, waiting []*admissi
 	case l.Spare == l.Lent:
 		return "its lendingLimit keeps it"
 	case !slices.ContainsFunc(together, func(o *admission.TreeNode) bool { return mayBorrow(o.Line(l.FlavorResource)) }):
-		return "limits in their cohort keep it from them"
+		return "it can't be borrowed now"
 	}
 	return "it can be borrowed"
 }

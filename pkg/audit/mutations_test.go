@@ -82,7 +82,7 @@ func TestEveryDifferenceHasItsSentence(t *testing.T) {
 		},
 		"idle quota that may not be borrowed": {
 			edits: []edit{{"metadata: {name: reserve}", "spec:\n  namespace", "spec:\n  cohortName: research\n  namespace"}, {"metadata: {name: team-b}", "nominalQuota: 40Gi", "nominalQuota: 40Gi, borrowingLimit: 0"}},
-			want:  "IdleQueue ClusterQueue reserve: it uses none of its 10Gi of gpu.memory in flavor a100, and ClusterQueue team-b waits for it: limits in their cohort keep it from them",
+			want:  "IdleQueue ClusterQueue reserve: it uses none of its 10Gi of gpu.memory in flavor a100, and ClusterQueue team-b waits for it: it can't be borrowed now",
 		},
 		"idle quota that is not lent": {
 			edits: []edit{{"metadata: {name: reserve}", "spec:\n  namespace", "spec:\n  cohortName: research\n  namespace"}, {"metadata: {name: reserve}", "nominalQuota: 10Gi", "nominalQuota: 10Gi, lendingLimit: 0"}},

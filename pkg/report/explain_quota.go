@@ -18,12 +18,16 @@ func (d *Explanations) binds(s *Screen, x *explain.Explanation) {
 	for _, b := range explain.Closest(x.Binding) {
 		f := func(v quota.Amount) string { return d.units.quota(b.Resource, v) }
 		asks := b.Before.Add(b.Requested)
-		text := fmt.Sprintf("%s: needs %s, only %s is free in flavor %s — %s short.", b.Resource, f(asks), f(b.Available), b.Flavor, f(b.Short))
-		switch {
-		case asks == quota.Unlimited:
-			text = fmt.Sprintf("%s: needs %s, the most that can be counted, and flavor %s can never give this queue more than %s.", b.Resource, d.units.Format(b.Resource, int64(asks)), b.Flavor, f(b.Maximum))
-		case b.Over:
-			text = fmt.Sprintf("%s: needs %s, but flavor %s can never give this queue more than %s — %s too much.", b.Resource, f(asks), b.Flavor, f(b.Maximum), f(b.Short))
+		needs, short := f(asks), " — "+f(b.Short)+" short"
+		if b.Over {
+			short = " — " + f(b.Short) + " too much"
+		}
+		if asks == quota.Unlimited { // how much is short can't be told
+			needs, short = d.units.Format(b.Resource, int64(asks))+" (the most that can be counted)", ""
+		}
+		text := fmt.Sprintf("%s: needs %s, only %s is free in flavor %s%s.", b.Resource, needs, f(b.Available), b.Flavor, short)
+		if b.Over {
+			text = fmt.Sprintf("%s: needs %s, but flavor %s can never give this queue more than %s%s.", b.Resource, needs, b.Flavor, f(b.Maximum), short)
 		}
 		s.paragraph("", text)
 	}
