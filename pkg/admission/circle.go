@@ -34,17 +34,21 @@ func (r *run) doubtAll(root *quota.Node) {
 		}
 	}
 	slices.SortStableFunc(in, func(a, b *item) int { return cmp.Compare(b.turns, a.turns) })
+	r.unknown = append(r.unknown, fmt.Sprintf("%s: preemption goes round in circles among %s; it is followed no further", root.Name, listed(in)))
+}
+
+// listed names workloads, but not too many.
+func listed(in []*item) string {
 	const most = 5
 	names := make([]string, 0, most)
 	for _, it := range in[:min(most, len(in))] {
 		names = append(names, it.key)
 	}
-	more := ""
+	text := strings.Join(names, ", ")
 	if len(in) > most {
-		more = fmt.Sprintf(" and %d more", len(in)-most)
+		text += fmt.Sprintf(" and %d more", len(in)-most)
 	}
-	r.unknown = append(r.unknown, fmt.Sprintf("%s: preemption goes round in circles among %s%s; it is followed no further",
-		root.Name, strings.Join(names, ", "), more))
+	return text
 }
 
 // stuck tells that the tree of a queue is left alone.

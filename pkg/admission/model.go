@@ -205,7 +205,9 @@ type item struct {
 	version int
 	// forgets: an event is under way with which a version forgets the progress of the scan.
 	forgets bool
-	seen    map[scanState]int // progress already tried, by epoch
+	// luck with which a scan ends that would begin anew for ever.
+	luck luck
+	seen map[scanState]int // progress already tried, by epoch
 }
 
 // reservation is the quota a workload holds.

@@ -61,12 +61,14 @@ type run struct {
 	// settled counts how often the scheduler came to rest. circling are trees in which it never does.
 	settled  int
 	circling map[*quota.Node]bool
+	// lucky are workloads whose scan of flavors ends by chance.
+	lucky map[*item]bool
 	// unknown are sentences about what can't be told.
 	unknown []string
 }
 
 func newRun(s *scheduler) *run {
-	return &run{scheduler: s, retries: map[*quota.Node]bool{}, circling: map[*quota.Node]bool{}}
+	return &run{scheduler: s, retries: map[*quota.Node]bool{}, circling: map[*quota.Node]bool{}, lucky: map[*item]bool{}}
 }
 
 // arrive queues a workload. A queue that is not active counts it all the same.
@@ -179,10 +181,10 @@ func (r *run) heads() []*item {
 		if it := q.line.head(); it != nil {
 			r.dropOutdated(it, r.cycle+1)
 			queues = append(queues, q)
-			fresh = fresh || !it.tried(r.epoch)
+			fresh = fresh || !it.tried(r.epoch) || it.luck.attempts > 0
 		}
 	}
-	if !fresh {
+	if !fresh && !r.wayOut(queues) {
 		for _, q := range queues {
 			q.line.head().byTurns(r.epoch)
 		}
@@ -200,6 +202,7 @@ func (r *run) heads() []*item {
 func (r *run) finish(ns []*nominee) {
 	c := Cycle{Number: r.cycle, Time: r.arrived}
 	for _, n := range ns {
+		n.byChance()
 		c.Steps = append(c.Steps, r.step(n))
 	}
 	for _, n := range ns {
@@ -289,6 +292,7 @@ func (r *run) requeue(n *nominee) {
 		return
 	}
 	l.park(it)
+	it.luck.attempts = 0
 	r.epoch++
 	if it.shape() != "" && (n.why == didNotFit || n.why == nobodyToPreempt) && !it.queue.strict {
 		for _, moved := range l.bar(it.shape(), it.reason) {
