@@ -31,9 +31,28 @@ func (d *Explanations) binds(s *Screen, x *explain.Explanation) {
 		}
 		s.paragraph("", text)
 	}
+	victims(s, x)
 	if x.Predicted.Why != "" && x.Charge.Verdict == charge.Charged {
 		s.paragraph("", asSentence(x.Predicted.Why))
 	}
+}
+
+// victims names whom the next attempt preempts.
+func victims(s *Screen, x *explain.Explanation) {
+	const most = 5
+	ts := x.Predicted.Targets
+	if len(ts) == 0 {
+		return
+	}
+	var names []string
+	for _, t := range ts[:min(most, len(ts))] {
+		names = append(names, clean(victim(x.Charge, x.Charge.ClusterQueue, t)))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(ts) - most; more > 0 {
+		text += fmt.Sprintf(", and %d more (-o json lists all)", more)
+	}
+	s.paragraph("", "It would preempt "+text+".")
 }
 
 func asSentence(text string) string {

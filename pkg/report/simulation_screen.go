@@ -131,20 +131,21 @@ func (d *Simulation) step(cycle string, st admission.Step, namespaces bool) row 
 	if len(st.Targets) > 0 {
 		r.tail.separator, r.tail.pieces = ", ", nil
 		for _, t := range st.Targets {
-			r.tail.pieces = append(r.tail.pieces, clean(d.victim(st, t)))
+			r.tail.pieces = append(r.tail.pieces, clean(victim(st.Charge, st.ClusterQueue, t)))
 		}
 		r.tail.pieces[0] = "evicts " + r.tail.pieces[0]
 	}
 	return r
 }
 
-// victim names a workload that is preempted, with what tells it from others of the name, and why.
-func (d *Simulation) victim(st admission.Step, t admission.Target) string {
+// victim names a workload that is preempted for another of a ClusterQueue, with what tells it from others of the name, and
+// why.
+func victim(of *charge.Charge, clusterQueue string, t admission.Target) string {
 	name := shortName(t.Charge)
-	if ns := subject(t.Charge).Namespace; ns != subject(st.Charge).Namespace {
+	if ns := subject(t.Charge).Namespace; ns != subject(of).Namespace {
 		name += " of " + ns
 	}
-	if t.ClusterQueue != st.ClusterQueue {
+	if t.ClusterQueue != clusterQueue {
 		name += " in " + t.ClusterQueue
 	}
 	return name + " (" + t.Reason + ")"
