@@ -67,8 +67,8 @@ func (s *scheduler) nominate(it *item) *nominee {
 	m, now := it.memo, moment{it.queue.tree.version, it.last.key()}
 	n.from = it.last.start()
 	if m == nil || m.moment != now {
-		a, ts := s.attempt(it, nil)
-		m = &memo{now, a, ts, a.messages()}
+		a, ts, t := s.attemptEitherWay(it)
+		m = &memo{now, a, ts, a.messages(), t}
 		it.memo = m
 	}
 	again := *m.assignment
@@ -76,6 +76,7 @@ func (s *scheduler) nominate(it *item) *nominee {
 	last.cycle, last.generation = s.cycle, it.queue.allocatable()
 	again.last = &last
 	n.record(&again, m.targets, m.messages)
+	n.tie = m.tie
 	return n
 }
 
@@ -85,6 +86,7 @@ type memo struct {
 	assignment *assignment
 	targets    []target
 	messages   []string
+	tie        *tie
 }
 
 type moment struct {

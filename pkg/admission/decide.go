@@ -92,15 +92,15 @@ func (s *scheduler) tryFlavors(it *item) *Decision {
 	var trail []string
 	for range it.attempts() {
 		resumed := it.last != nil
-		a, ts := s.attempt(it, nil)
-		n := &nominee{it: it, assignment: a, targets: ts, messages: a.messages(), resumed: resumed}
+		a, ts, t := s.attemptEitherWay(it)
+		n := &nominee{it: it, assignment: a, targets: ts, messages: a.messages(), resumed: resumed, tie: t}
 		if !s.behavior.PreserveScanProgress {
 			trail = n.follow(trail, n.messages, false)
 		} else {
 			trail = n.messages
 		}
 		if a.mode() == Fit || a.mode() == NeedsPreemption && len(ts) > 0 || !a.last.pending() {
-			return s.decision(n, trail)
+			return n.tie.qualify(s.decision(n, trail))
 		}
 		it.last = a.last
 	}

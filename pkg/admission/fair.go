@@ -205,28 +205,42 @@ func (o *ordering) next() *queue {
 // below descends into the child of a cohort with the largest share. Nil says that something was dropped on the way.
 func (o *ordering) below(cohort *quota.Node) *queue {
 	queue, queueShare := o.largestQueue(cohort)
-	var child *quota.Node
-	childShare := quota.NoShare()
-	for _, c := range cohort.Cohorts() {
-		if o.dropped[c] {
-			continue
-		}
-		share := c.Share()
-		switch {
-		case !share.Borrowing && !o.path[c]:
-			o.dropped[c] = true
-		case share.Compare(childShare) >= 0:
-			child, childShare = c, share
-		}
-	}
+	child, alike, childShare := o.largestCohort(cohort)
 	switch {
 	case child == nil && queue == nil:
 		o.dropped[cohort] = true
 		return nil
 	case child != nil && childShare.Compare(queueShare) >= 0:
+		if alike != nil {
+			o.q.alike = &alikeCohorts{child.Name, alike.Name}
+		}
 		return o.below(child)
 	}
 	return queue
+}
+
+// largestCohort of the children of a cohort. Of several with the same share Kueue takes the one that comes last in the
+// arbitrary order of a map; alike is another of them.
+func (o *ordering) largestCohort(cohort *quota.Node) (largest, alike *quota.Node, largestShare quota.Share) {
+	largestShare = quota.NoShare()
+	for _, c := range cohort.Cohorts() {
+		if o.dropped[c] {
+			continue
+		}
+		share := c.Share()
+		order := share.Compare(largestShare)
+		switch {
+		case !share.Borrowing && !o.path[c]:
+			o.dropped[c] = true
+		case largest == nil && order >= 0 || order > 0:
+			largest, alike, largestShare = c, nil, share
+		case order == 0 && o.q.firstOfAlike:
+			alike = c
+		case order == 0:
+			largest, alike = c, largest
+		}
+	}
+	return largest, alike, largestShare
 }
 
 func (o *ordering) largestQueue(cohort *quota.Node) (*queue, quota.Share) {

@@ -188,6 +188,8 @@ type item struct {
 	reason, message string
 	possible        []string
 	cycle           int // in which it got its quota
+	// turning: it was tried by turns from several flavors when the scheduler last was at rest, and its scan has not begun anew.
+	turning bool
 	// trail is what attempts of the present scan of flavors said.
 	trail []string
 	// company: it was evicted together with others and not tried since.

@@ -28,6 +28,11 @@ type nominee struct {
 	// from is where the scan of flavors stood before the attempt.
 	from string
 
+	// tie is what chance may make of the attempt; nil for nothing else.
+	tie *tie
+	// rival came before it in the cycle by chance alone; nil for none.
+	rival *nominee
+
 	prepared *quota.Delta
 }
 
@@ -65,9 +70,15 @@ func (c *classicalOrder) next() *nominee {
 
 // classicalOrder: those that borrow less, the higher priority, the earlier.
 func (s *scheduler) classicalOrder(ns []*nominee) []*nominee {
-	slices.SortStableFunc(ns, func(a, b *nominee) int {
+	order := func(a, b *nominee) int {
 		return cmp.Or(s.preemptorFirst(a, b), cmp.Compare(a.assignment.borrow, b.assignment.borrow), s.elder(a, b))
-	})
+	}
+	slices.SortStableFunc(ns, order)
+	for i := 1; i < len(ns); i++ {
+		if order(ns[i-1], ns[i]) == 0 {
+			ns[i].rival = ns[i-1]
+		}
+	}
 	return ns
 }
 
@@ -90,8 +101,8 @@ func (s *scheduler) elder(a, b *nominee) int {
 type tournament struct {
 	s    *scheduler
 	left map[*quota.Node]*nominee
-	// order of the queues by name.
-	order []*quota.Node
+	// waiting queues by name.
+	waiting []*quota.Node
 	// shares with the nominee's workload added, by the cohort it competes in.
 	shares map[contest]stake
 }
@@ -111,20 +122,20 @@ func (s *scheduler) tournament(ns []*nominee) *tournament {
 	t := &tournament{s: s, left: make(map[*quota.Node]*nominee, len(ns))}
 	for _, n := range ns {
 		t.left[n.it.queue.node] = n
-		t.order = append(t.order, n.it.queue.node)
+		t.waiting = append(t.waiting, n.it.queue.node)
 	}
-	slices.SortFunc(t.order, func(a, b *quota.Node) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(t.waiting, func(a, b *quota.Node) int { return cmp.Compare(a.Name, b.Name) })
 	return t
 }
 
 func (t *tournament) next() *nominee {
-	for len(t.order) > 0 && t.left[t.order[0]] == nil {
-		t.order = t.order[1:]
+	for len(t.waiting) > 0 && t.left[t.waiting[0]] == nil {
+		t.waiting = t.waiting[1:]
 	}
-	if len(t.order) == 0 {
+	if len(t.waiting) == 0 {
 		return nil
 	}
-	first := t.order[0]
+	first := t.waiting[0]
 	winner := t.left[first]
 	if first.Parent() != nil {
 		root := first.Root()
@@ -156,8 +167,17 @@ func (t *tournament) weigh(root *quota.Node) {
 func (t *tournament) play(cohort *quota.Node) *nominee {
 	var best *nominee
 	try := func(n *nominee) {
-		if n != nil && (best == nil || t.less(n, best, cohort)) {
+		switch {
+		case n == nil:
+		case best == nil:
 			best = n
+		default:
+			switch order := t.order(n, best, cohort); {
+			case order < 0:
+				best = n
+			case order == 0:
+				n.rival = best
+			}
 		}
 	}
 	for _, c := range cohort.Cohorts() {
@@ -169,11 +189,11 @@ func (t *tournament) play(cohort *quota.Node) *nominee {
 	return best
 }
 
-func (t *tournament) less(a, b *nominee, cohort *quota.Node) bool {
+func (t *tournament) order(a, b *nominee, cohort *quota.Node) int {
 	x, y := t.shares[contest{cohort, a}], t.shares[contest{cohort, b}]
 	borrow := 0
 	if t.s.gate(kueueconf.FairSharingPrioritizeNonBorrowing) {
 		borrow = trueFirst(!x.borrows, !y.borrows)
 	}
-	return cmp.Or(t.s.preemptorFirst(a, b), borrow, x.Compare(y.Share), t.s.elder(a, b)) < 0
+	return cmp.Or(t.s.preemptorFirst(a, b), borrow, x.Compare(y.Share), t.s.elder(a, b))
 }

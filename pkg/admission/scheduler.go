@@ -38,8 +38,11 @@ type scheduler struct {
 	// newest is when the latest holder of quota in a tree was queued; filled when asked for.
 	newest map[*tree]time.Time
 
-	gone  map[*item]bool // taken for removed, in a recomputation
-	cycle int
+	gone map[*item]bool // taken for removed, in a recomputation
+	// alike are cohorts between which the latest search for victims had to choose; firstOfAlike is the other choice.
+	alike        *alikeCohorts
+	firstOfAlike bool
+	cycle        int
 }
 
 func (s *scheduler) gate(name string) bool { return s.conf.Enabled(name) }

@@ -63,12 +63,15 @@ type run struct {
 	circling map[*quota.Node]bool
 	// lucky are workloads whose scan of flavors ends by chance.
 	lucky map[*item]bool
+	// ties are sentences about what chance decides and is supposed here.
+	ties     []string
+	tieNoted map[string]bool
 	// unknown are sentences about what can't be told.
 	unknown []string
 }
 
 func newRun(s *scheduler) *run {
-	return &run{scheduler: s, retries: map[*quota.Node]bool{}, circling: map[*quota.Node]bool{}, lucky: map[*item]bool{}}
+	return &run{scheduler: s, retries: map[*quota.Node]bool{}, circling: map[*quota.Node]bool{}, lucky: map[*item]bool{}, tieNoted: map[string]bool{}}
 }
 
 // arrive queues a workload. A queue that is not active counts it all the same.
@@ -203,6 +206,7 @@ func (r *run) finish(ns []*nominee) {
 	c := Cycle{Number: r.cycle, Time: r.arrived}
 	for _, n := range ns {
 		n.byChance()
+		r.suppose(n)
 		c.Steps = append(c.Steps, r.step(n))
 	}
 	for _, n := range ns {

@@ -164,6 +164,7 @@ func (out *Simulation) assume(r *run) {
 	if lucky := slices.DeleteFunc(slices.Clone(r.items), func(it *item) bool { return !r.lucky[it] }); len(lucky) > 0 {
 		out.Assumptions = append(out.Assumptions, "this version of Kueue tries "+listed(lucky)+" again and again until, by chance, it names the same short resource time after time; that is supposed to happen before anything else changes")
 	}
+	out.Assumptions = append(out.Assumptions, r.assumedTies()...)
 	if slices.ContainsFunc(r.items, func(it *item) bool { return out.Replay && it.unknown == nil && onlyClassesMissing(it.charge) }) {
 		out.Assumptions = append(out.Assumptions, "the input holds no DeviceClass; none is supposed to declare an extended resource that a workload asks for")
 	}

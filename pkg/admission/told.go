@@ -83,6 +83,7 @@ func (it *item) byTurns(epoch int) {
 	var all []string
 	for _, m := range it.said[start:] {
 		all = append(all, m.messages...)
+		it.turning = it.turning || m.from != it.last.start()
 	}
 	slices.Sort(all)
 	if all = slices.Compact(all); len(all) > 1 {
