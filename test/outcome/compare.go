@@ -136,7 +136,7 @@ func (c *comparison) next(kueue, program []Decision) {
 		if want.Endless {
 			continue
 		}
-		last, other := want.last(), got.last()
+		last, other := want.Last(), got.Last()
 		c.same(about, "alone: outcome", last.outcome(), other.outcome())
 		if last.outcome() == waits {
 			c.message(about, "alone: message", last.messages(), other.messages())
@@ -271,13 +271,14 @@ func (r *Result) MergeMessages(other *Result) {
 		wl.PossibleMessages = union(wl.messages(), other.Workloads[i].messages())
 	}
 	for i := range min(len(r.Next), len(other.Next)) {
-		last, also := r.Next[i].last(), other.Next[i].last()
+		last, also := r.Next[i].Last(), other.Next[i].Last()
 		last.PossibleMessages = union(last.messages(), also.messages())
 		r.Next[i].Endless = r.Next[i].Endless || other.Next[i].Endless
 	}
 }
 
-func (d *Decision) last() *Attempt { return &d.Attempts[len(d.Attempts)-1] }
+// Last is the attempt that ends the decision.
+func (d *Decision) Last() *Attempt { return &d.Attempts[len(d.Attempts)-1] }
 
 // union is nil for one message alone.
 func union(messages, others []string) []string {

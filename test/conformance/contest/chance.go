@@ -10,21 +10,33 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
 )
 
-// open is what a result leaves to chance: Workloads, and the ClusterQueues whose counts depend on them.
+// open is what a result leaves to chance: the end of Workloads, what the next attempt of Workloads comes to, and the
+// ClusterQueues whose counts depend on the former.
 type open struct {
-	workloads map[outcome.Reference]bool
-	queues    map[string]bool
+	workloads, next map[outcome.Reference]bool
+	queues          map[string]bool
 }
+
+// unknown begins what the program says where it can't tell.
+const unknown = "unknown: "
 
 // leftOpen finds what the program says that chance decides; nil when that is nothing.
 func leftOpen(cluster *objects.Cluster, answer *outcome.Result) *open {
-	found := &open{workloads: map[outcome.Reference]bool{}, queues: map[string]bool{}}
+	found := &open{workloads: map[outcome.Reference]bool{}, next: map[outcome.Reference]bool{}, queues: map[string]bool{}}
+	byChance := func(text string) bool {
+		return strings.HasPrefix(text, unknown) && strings.Contains(text, "chance decides")
+	}
 	for _, w := range answer.Workloads {
-		if w.State == "Unknown" && strings.Contains(w.Message, "chance decides") {
+		if byChance(w.Message) {
 			found.workloads[w.Workload] = true
 		}
 	}
-	if len(found.workloads) == 0 {
+	for _, d := range answer.Next {
+		if byChance(d.Last().Message) {
+			found.next[d.Workload] = true
+		}
+	}
+	if len(found.workloads) == 0 && len(found.next) == 0 {
 		return nil
 	}
 	clusterQueue := map[outcome.Reference]string{}
@@ -44,7 +56,7 @@ func (o *open) takeOut(result *outcome.Result) *outcome.Result {
 	rest := *result
 	about := func(w outcome.Reference) bool { return o.workloads[w] }
 	rest.Workloads = slices.DeleteFunc(slices.Clone(result.Workloads), func(w outcome.Workload) bool { return about(w.Workload) })
-	rest.Next = slices.DeleteFunc(slices.Clone(result.Next), func(d outcome.Decision) bool { return about(d.Workload) })
+	rest.Next = slices.DeleteFunc(slices.Clone(result.Next), func(d outcome.Decision) bool { return about(d.Workload) || o.next[d.Workload] })
 	rest.ClusterQueues = slices.DeleteFunc(slices.Clone(result.ClusterQueues), func(q outcome.ClusterQueue) bool { return o.queues[q.Name] })
 	rest.Timeline = slices.Clone(result.Timeline)
 	for i, cycle := range rest.Timeline {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -56,7 +57,8 @@ func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Differenc
 		return nil, nil, err
 	}
 	if beyond := answers[0].Beyond; beyond != "" {
-		if slices.ContainsFunc(answer.Workloads, func(w outcome.Workload) bool { return w.State == "Unknown" }) {
+		if slices.ContainsFunc(answer.Workloads, func(w outcome.Workload) bool { return w.State == "Unknown" }) ||
+			slices.ContainsFunc(answer.Next, func(d outcome.Decision) bool { return strings.HasPrefix(d.Last().Message, unknown) }) {
 			return nil, answers, nil
 		}
 		return []outcome.Difference{{Aspect: "what can't be told", Kueue: beyond, Program: "every state is told"}}, answers, nil
@@ -65,6 +67,7 @@ func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Differenc
 		return differences, answers, nil
 	}
 	k := c.newInquiry()
+	k.idle = true
 	for n := c.Runs; ; n = min(c.Runs, c.Most-k.asked) {
 		if err := k.ask(cluster, n); err != nil {
 			return nil, nil, err
@@ -103,7 +106,9 @@ func (c Contest) AskKueue(cluster *objects.Cluster) ([]*outcome.Result, error) {
 // inquiry collects the distinct answers of Kueue.
 type inquiry struct {
 	Contest
-	asked   int
+	asked int
+	// idle lets the runs but the first differ in how often a workload is tried while nothing changes.
+	idle    bool
 	answers []*outcome.Result
 	seen    map[string]*outcome.Result
 }
@@ -114,12 +119,16 @@ func (c Contest) newInquiry() *inquiry {
 
 func (k *inquiry) ask(cluster *objects.Cluster, times int) error {
 	for range times {
-		answer, err := reference.Run(cluster, reference.Options{Replay: k.Replay, Next: !k.Replay && !draining(cluster)})
+		options := reference.Options{Replay: k.Replay, Next: !k.Replay && !draining(cluster)}
+		if k.idle {
+			options.Idle = uint64(k.asked)
+		}
+		answer, err := reference.Run(cluster, options)
 		if err != nil {
 			return err
 		}
 		k.asked++
-		key, err := apartFromMessages(answer)
+		key, err := keyOf(answer, k.idle && !reference.ArbitraryOrder)
 		if err != nil {
 			return err
 		}
@@ -141,10 +150,22 @@ func draining(cluster *objects.Cluster) bool {
 		slices.ContainsFunc(objects.Of[*kueue.LocalQueue](cluster), func(q *kueue.LocalQueue) bool { return stopped(q.Spec.StopPolicy) })
 }
 
-// apartFromMessages is equal for answers with the same end state and the same way to it.
-func apartFromMessages(result *outcome.Result) (string, error) {
+// keyOf is equal for answers with the same single attempts, the same end state and the same way to it. Messages count where
+// nothing but the time of an arrival makes them differ.
+func keyOf(result *outcome.Result, messages bool) (string, error) {
 	stripped := *result
-	stripped.Timeline, stripped.Next = nil, nil
+	if messages {
+		stripped.Timeline = nil
+		text, err := json.Marshal(stripped)
+		return string(text) + outcome.Moves(result.Timeline), err
+	}
+	stripped.Timeline, stripped.Next = nil, slices.Clone(result.Next)
+	for i := range stripped.Next {
+		d := &stripped.Next[i]
+		last := *d.Last()
+		last.Message, last.PossibleMessages = "", nil
+		d.Attempts, d.Endless = []outcome.Attempt{last}, false
+	}
 	stripped.Workloads = append([]outcome.Workload(nil), result.Workloads...)
 	for i := range stripped.Workloads {
 		wl := &stripped.Workloads[i]

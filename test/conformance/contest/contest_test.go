@@ -107,3 +107,81 @@ func TestWhatIsLeftToChanceIsNotCompared(t *testing.T) {
 		t.Errorf("want a difference for each of the %d other queues: %v", want, differences)
 	}
 }
+
+// TestANextAttemptLeftToChanceIsNotCompared but how the Workload ends is.
+func TestANextAttemptLeftToChanceIsNotCompared(t *testing.T) {
+	c := Contest{Runs: 1, Program: func(dump []byte, version string, replay bool) (*outcome.Result, error) {
+		result, err := echo(dump, version, replay)
+		if err != nil {
+			return nil, err
+		}
+		for i := range result.Next {
+			result.Next[i].Attempts = []outcome.Attempt{{Mode: "NoFit", Message: "unknown: chance decides"}}
+			for j := range result.Workloads {
+				if w := &result.Workloads[j]; i == 0 && w.Workload == result.Next[i].Workload {
+					w.State = "Finished"
+				}
+			}
+		}
+		return result, nil
+	}}
+	cluster := generate.Cluster(19)
+	differences, answers, err := c.Hold(cluster)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(answers[0].Next) == 0 {
+		t.Fatal("nothing waits in the cluster")
+	}
+	if len(differences) != 1 {
+		t.Errorf("want the state of one Workload to differ: %v", differences)
+	}
+}
+
+// TestIdleAttemptsDecide is the evidence that how often a Workload is tried in vain before the next one arrives, a matter of
+// milliseconds, makes a difference to Kueue: that alone is not the same in these runs.
+func TestIdleAttemptsDecide(t *testing.T) {
+	cluster := generate.Cluster(19257)
+	ways := map[string]bool{}
+	for idle := range uint64(12) {
+		result, err := reference.Run(cluster, reference.Options{Replay: true, Idle: idle})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range result.Workloads {
+			if w.Workload.Name == "w01" {
+				ways[outcome.DescribePodSets(w.PodSets)] = true
+			}
+		}
+	}
+	if len(ways) < 2 {
+		t.Errorf("w01 ends in one way only: %v", ways)
+	}
+}
+
+func TestOtherVictimsAreAnotherAnswer(t *testing.T) {
+	result := func(message, victim string) *outcome.Result {
+		return &outcome.Result{Next: []outcome.Decision{{Attempts: []outcome.Attempt{
+			{Message: "in another flavor"},
+			{Mode: "Preempt", Message: message, Preempts: []outcome.Victim{{Workload: outcome.Reference{Name: victim}}}},
+		}}}}
+	}
+	key := func(r *outcome.Result) string {
+		t.Helper()
+		text, err := keyOf(r, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	one := result("2 more needed", "a")
+	if key(one) != key(result("3 more needed", "a")) {
+		t.Error("another message makes another answer")
+	}
+	if key(one) == key(result("2 more needed", "b")) {
+		t.Error("another victim makes no other answer")
+	}
+	if one.Next[0].Attempts[1].Message == "" {
+		t.Error("the answer itself has lost its message")
+	}
+}

@@ -29,6 +29,9 @@ type Options struct {
 	// SlowJobs other than 0 is the seed of a run in which evicted jobs take their time to stop, so that the
 	// scheduler runs between one eviction and the next. 0 lets them all stop before the next cycle.
 	SlowJobs uint64
+	// Idle other than 0 is the seed of a run in which what comes next finds a workload that is tried for ever by turns at any
+	// of its turns. 0 lets it come when the turns repeat themselves.
+	Idle uint64
 	// MaxCycles cuts off a run that does not settle; 0 means DefaultMaxCycles.
 	MaxCycles int
 }
@@ -67,6 +70,9 @@ func Run(cluster *objects.Cluster, options Options) (result *outcome.Result, err
 		admitted:  map[string]int{},
 		messages:  map[string][]string{},
 	}
+	if options.Idle != 0 {
+		r.idle = rand.New(rand.NewPCG(options.Idle, 0))
+	}
 	if r.maxCycles == 0 {
 		r.maxCycles = DefaultMaxCycles
 	}
@@ -89,8 +95,9 @@ type run struct {
 	cycle     int
 	maxCycles int
 	admitted  map[string]int
-	// settled is the state in which the cycles began to repeat themselves, if they did.
+	// settled is the state in which the cycles began to repeat themselves, if they did. idle says how often more they do.
 	settled string
+	idle    *rand.Rand
 	// messages holds what a Workload is told by turns while nothing else changes.
 	messages map[string][]string
 }
@@ -165,15 +172,14 @@ func (r *run) runCycles() error {
 				r.result.Unsettled = true // preemption goes round
 				return nil
 			}
-			if arbitraryOrder && again < patience && r.hasPassing() && !r.decided("Preempt", repeated) {
+			if ArbitraryOrder && again < patience && r.hasPassing() && !r.decided("Preempt", repeated) {
 				again++ // chance may yet let the head step aside
 				clear(seen)
 				told = nil
 				continue
 			}
 			r.rememberMessages(told[first:])
-			r.settled = state
-			return nil
+			return r.repeat(len(told) - first)
 		}
 		seen[state] = len(told)
 		if err := r.runCycle(); err != nil {
@@ -186,6 +192,19 @@ func (r *run) runCycles() error {
 		}
 	}
 	r.rememberMessages(nil)
+	return nil
+}
+
+// repeat runs some more of the cycles that repeat themselves.
+func (r *run) repeat(period int) error {
+	if r.idle != nil {
+		for range r.idle.IntN(period) {
+			if err := r.runCycle(); err != nil {
+				return err
+			}
+		}
+	}
+	r.settled = r.fingerprint()
 	return nil
 }
 

@@ -19,5 +19,5 @@ func amountOf(requests *workload.PodSetResources, name corev1.ResourceName) int6
 	return requests.Requests.ResourceValue(name)
 }
 
-// arbitraryOrder tells that the order of resources is that of a Go map.
-const arbitraryOrder = false
+// ArbitraryOrder tells that the order of resources is that of a Go map.
+const ArbitraryOrder = false

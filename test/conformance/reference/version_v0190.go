@@ -17,5 +17,5 @@ func amountOf(requests *workload.PodSetResources, name corev1.ResourceName) int6
 	return requests.Requests[name]
 }
 
-// arbitraryOrder tells that the order of resources is that of a Go map.
-const arbitraryOrder = true
+// ArbitraryOrder tells that the order of resources is that of a Go map.
+const ArbitraryOrder = true
