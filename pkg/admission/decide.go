@@ -90,17 +90,21 @@ func (s *scheduler) tryFlavors(it *item) *Decision {
 	defer func() { it.last = saved }()
 	it.last = nil
 	var trail []string
+	var tie *tie
 	for range it.attempts() {
 		resumed := it.last != nil
 		a, ts, t := s.attemptEitherWay(it)
-		n := &nominee{it: it, assignment: a, targets: ts, messages: a.messages(), resumed: resumed, tie: t}
+		if tie == nil {
+			tie = t
+		}
+		n := &nominee{it: it, assignment: a, targets: ts, messages: a.messages(), resumed: resumed}
 		if !s.behavior.PreserveScanProgress {
 			trail = n.follow(trail, n.messages, false)
 		} else {
 			trail = n.messages
 		}
 		if a.mode() == Fit || a.mode() == NeedsPreemption && len(ts) > 0 || !a.last.pending() {
-			return n.tie.qualify(s.decision(n, trail))
+			return s.qualify(it, s.decision(n, trail), tie)
 		}
 		it.last = a.last
 	}

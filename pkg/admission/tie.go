@@ -14,6 +14,9 @@ type tie struct {
 	alike alikeCohorts
 	// one and other are the victims in either case; empty where it waits, or needs none.
 	one, other string
+	// assignment and targets of the other case.
+	assignment *assignment
+	targets    []target
 }
 
 // attemptEitherWay is an attempt that tells whether chance may decide it otherwise.
@@ -27,7 +30,7 @@ func (s *scheduler) attemptEitherWay(it *item) (*assignment, []target, *tie) {
 	s.firstOfAlike = true
 	b, us := s.attempt(it, nil)
 	s.firstOfAlike = false
-	t := &tie{alike, victims(ts), victims(us)}
+	t := &tie{alike, victims(ts), victims(us), b, us}
 	if a.mode() == b.mode() && flavorsUsed(a.podSets()) == flavorsUsed(b.podSets()) && t.one == t.other {
 		return a, ts, nil
 	}
@@ -64,13 +67,22 @@ func (t *tie) outcomes() string {
 }
 
 // qualify says of a decision what it may be instead.
-func (t *tie) qualify(d *Decision) *Decision {
+func (s *scheduler) qualify(it *item, d *Decision, t *tie) *Decision {
 	if t == nil {
 		return d
 	}
+	other := s.decision(&nominee{it: it, assignment: t.assignment, targets: t.targets}, t.assignment.messages())
 	why := t.cause() + ": " + t.outcomes()
-	if t.one == "" || t.other == "" || t.one == t.other {
+	waits := func(d *Decision) bool { return d.State == Pending || d.State == Preempts }
+	if !waits(d) || !waits(other) || t.one == t.other {
 		return &Decision{State: Unknown, Attempts: d.Attempts, Why: why}
+	}
+	if d.State != other.State { // it waits for now in either case
+		if d.State == Preempts {
+			d, other = other, d
+		}
+		d.Possible = distinct(slices.Concat([]string{d.Message, other.Message}, d.Possible, other.Possible), nil)
+		slices.Sort(d.Possible)
 	}
 	d.Why = why
 	return d
