@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 )
@@ -75,7 +74,7 @@ type options struct {
 	// within are queues that the workloads have to be in.
 	within   []target
 	settings []setting
-	gone     []cluster.Ref
+	gone     []absence
 	printer  report.Printer
 	// live tells to read the cluster.
 	live bool
@@ -173,11 +172,11 @@ func (o *options) parseSupposed() error {
 		o.settings = append(o.settings, s)
 	}
 	for _, text := range o.without {
-		ref, err := parseGone(text)
+		a, err := parseGone(text)
 		if err != nil {
 			return err
 		}
-		o.gone = append(o.gone, ref)
+		o.gone = append(o.gone, a)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -13,7 +14,7 @@ import (
 
 const (
 	setFlagUsage  = "answer as if a quota were another: clusterqueue/NAME:FLAVOR/RESOURCE=QUANTITY, or …/RESOURCE:borrowingLimit=QUANTITY (also lendingLimit); repeatable"
-	goneFlagUsage = "answer as if a workload were gone: workload/NAMESPACE/NAME; repeatable"
+	goneFlagUsage = "answer as if a workload and its job were gone: workload/NAMESPACE/NAME, or KIND/NAMESPACE/NAME of the job; repeatable"
 )
 
 // quotaFields are the fields that --set may set.
@@ -82,15 +83,6 @@ func (s setting) change(snap *cluster.Snapshot) (cluster.Change, error) {
 	return cluster.Change{}, fmt.Errorf("--set %s: ClusterQueue %s has no %s in flavor %s", s.text, s.queue, s.resource, s.flavor)
 }
 
-// parseGone reads workload/NAMESPACE/NAME.
-func parseGone(text string) (cluster.Ref, error) {
-	parts := strings.Split(text, "/")
-	if len(parts) != 3 || typeNames()[strings.ToLower(parts[0])] != cluster.Workload || parts[1] == "" || parts[2] == "" {
-		return cluster.Ref{}, fmt.Errorf("--without %s: write workload/NAMESPACE/NAME", text)
-	}
-	return cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.Workload.Kind, Namespace: parts[1], Name: parts[2]}, nil
-}
-
 // suppose applies --set and --without.
 func (o *options) suppose(snap *cluster.Snapshot) (*cluster.Snapshot, error) {
 	var changes []cluster.Change
@@ -101,11 +93,16 @@ func (o *options) suppose(snap *cluster.Snapshot) (*cluster.Snapshot, error) {
 		}
 		changes = append(changes, c)
 	}
-	for _, ref := range o.gone {
-		if snap.Get(cluster.Workload, ref.Namespace, ref.Name) == nil {
-			return nil, fmt.Errorf("--without: there is no Workload %s/%s in the input", ref.Namespace, ref.Name)
+	for _, g := range o.gone {
+		removed, err := g.changes(snap)
+		if err != nil {
+			return nil, err
 		}
-		changes = append(changes, cluster.Change{Ref: ref, Remove: true})
+		for _, c := range removed {
+			if !slices.ContainsFunc(changes, func(other cluster.Change) bool { return other.Remove && other.Ref == c.Ref }) {
+				changes = append(changes, c)
+			}
+		}
 	}
 	if len(changes) == 0 {
 		return snap, nil
