@@ -44,7 +44,7 @@ func (e *Explainer) remedies(x *Explanation) []Remedy {
 		out = append(out, k.borrow.or(func() []Remedy { return e.borrow(x) })...)
 		out = append(out, e.fitFlavor(x)...)
 	}
-	return append(out, e.edited(x, len(out) == 0)...)
+	return e.inFiles(append(out, e.edited(x, len(out) == 0)...))
 }
 
 // edited are the remedies that take all layers to try; changes in steps are looked for where nothing else helps. What is
