@@ -16,15 +16,19 @@ func (r *run) say(n *nominee, reason string) {
 	if len(it.said) > 0 && it.said[0].epoch != r.epoch {
 		it.said = it.said[:0]
 	}
+	before := append(slices.Clip(it.possible), it.message)
 	if r.behavior.PreserveScanProgress {
 		it.trail = all
 	} else {
-		all = append(all, r.furtherOn(it)...)
-		again := len(it.said) > 0
-		it.trail = n.follow(it.trail, all, again)
 		it.forgets = it.message != n.message()
+		keeps := it.forgets && r.behavior.ResourceOrder == kueueconf.GoMap && slices.ContainsFunc(all, func(m string) bool { return slices.Contains(before, m) })
+		all = append(all, r.furtherOn(it, it.last)...)
+		all = append(all, r.furtherOn(it, it.kept)...)
+		it.trail = n.follow(it.trail, all, len(it.said) > 0)
+		if it.kept = nil; keeps {
+			it.kept = it.last
+		}
 	}
-	before := append(slices.Clip(it.possible), it.message)
 	it.reason, it.message, it.possible, it.company = reason, n.message(), nil, false
 	if len(it.trail) > 1 {
 		it.possible = it.trail
@@ -43,15 +47,16 @@ func (r *run) mayGoUnwritten(n *nominee) bool {
 		slices.ContainsFunc(n.assignment.sets, func(s setAssignment) bool { return s.uncovered && len(s.requests) > 1 })
 }
 
-// furtherOn is what the workload would be told if its scan over flavors went on from here. Versions that do not keep the
+// furtherOn is what the workload would be told if its scan over flavors went on from there. Versions that do not keep the
 // progress of a scan lose it with any event about the workload, such as a new message, unless the next attempt has
-// begun by then.
-func (r *run) furtherOn(it *item) []string {
-	if !it.last.pending() {
+// begun by then; and where chance makes a message the same as before, there is no event.
+func (r *run) furtherOn(it *item, from *progress) []string {
+	if !from.pending() {
 		return nil
 	}
 	saved := it.last
 	defer func() { it.last = saved }()
+	it.last = from
 	var out []string
 	for range it.attempts() {
 		a, ts := r.attempt(it, nil)
