@@ -207,8 +207,8 @@ type item struct {
 	version int
 	// forgets: an event is under way with which a version forgets the progress of the scan.
 	forgets bool
-	// kept is the progress of the scan that its latest event takes away, unless by chance there was none.
-	kept *progress
+	// otherwise is where its next attempt begins if chance has it so.
+	otherwise beginning
 	// luck with which a scan ends that would begin anew for ever.
 	luck luck
 	seen map[scanState]int // progress already tried, by epoch

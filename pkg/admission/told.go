@@ -21,13 +21,10 @@ func (r *run) say(n *nominee, reason string) {
 		it.trail = all
 	} else {
 		it.forgets = it.message != n.message()
-		keeps := it.forgets && r.behavior.ResourceOrder == kueueconf.GoMap && slices.ContainsFunc(all, func(m string) bool { return slices.Contains(before, m) })
+		other := r.otherwise(it, before, all)
 		all = append(all, r.furtherOn(it, it.last)...)
-		all = append(all, r.furtherOn(it, it.kept)...)
-		it.trail = n.follow(it.trail, all, len(it.said) > 0)
-		if it.kept = nil; keeps {
-			it.kept = it.last
-		}
+		all = append(all, it.otherwise.messages(r, it)...)
+		it.trail, it.otherwise = n.follow(it.trail, all, len(it.said) > 0), other
 	}
 	it.reason, it.message, it.possible, it.company = reason, n.message(), nil, false
 	if len(it.trail) > 1 {
@@ -49,11 +46,16 @@ func (r *run) mayGoUnwritten(n *nominee) bool {
 
 // furtherOn is what the workload would be told if its scan over flavors went on from there. Versions that do not keep the
 // progress of a scan lose it with any event about the workload, such as a new message, unless the next attempt has
-// begun by then; and where chance makes a message the same as before, there is no event.
+// begun by then.
 func (r *run) furtherOn(it *item, from *progress) []string {
 	if !from.pending() {
 		return nil
 	}
+	return r.scan(it, from)
+}
+
+// scan is what the workload would be told by attempts from there on.
+func (r *run) scan(it *item, from *progress) []string {
 	saved := it.last
 	defer func() { it.last = saved }()
 	it.last = from
@@ -69,6 +71,31 @@ func (r *run) furtherOn(it *item, from *progress) []string {
 		}
 	}
 	return out
+}
+
+// beginning is where the next attempt may begin instead, if chance makes a message another, or the same as before.
+type beginning struct {
+	possible bool
+	from     *progress
+}
+
+// otherwise is where the next attempt begins if chance decides otherwise whether the workload's message is new: a new one is
+// an event, with which the progress of the scan is lost.
+func (r *run) otherwise(it *item, before, messages []string) beginning {
+	if r.behavior.ResourceOrder != kueueconf.GoMap || !it.last.pending() {
+		return beginning{}
+	}
+	if it.forgets { // the message may be the same all the same
+		return beginning{slices.ContainsFunc(messages, func(m string) bool { return slices.Contains(before, m) }), it.last}
+	}
+	return beginning{possible: len(messages) > 1 || len(distinct(before, nil)) > 1}
+}
+
+func (b beginning) messages(r *run, it *item) []string {
+	if !b.possible {
+		return nil
+	}
+	return r.scan(it, b.from)
 }
 
 // remark is what a workload was told by an attempt that began where from says.
