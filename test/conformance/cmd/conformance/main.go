@@ -22,7 +22,6 @@ func main() {
 	flag.BoolVar(&o.minimise, "minimise", true, "make the clusters shown as small as the difference allows")
 	flag.StringVar(&o.cases, "cases", "", "write the clusters shown into this directory, as cases")
 	flag.BoolVar(&o.plain, "plain", false, "leave out queues that are stopped, missing or choosy, to look at quota alone")
-	flag.StringVar(&o.known, "known", "", "a file of differences that do not count: version, seed, mode and cause on a line")
 	flag.IntVar(&o.tolerance, "tolerance", 0, "do not fail for so many differences; for versions in which an arbitrary order decides")
 	flag.StringVar(&o.ignore, "ignore", "", "aspects to leave out of the comparison while they are worked on, such as pending,usage")
 	flag.BoolVar(&o.again, "refresh", false, "compare nothing, but ask Kueue again about the cases in -cases")

@@ -25,7 +25,7 @@ type options struct {
 	minimise, again bool
 	plain           bool
 	cases, modes    string
-	ignore, known   string
+	ignore          string
 }
 
 // finding is a cluster on which the two differ.
@@ -41,16 +41,11 @@ func (o options) run() (failed bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	expected, err := readKnown(o.known)
-	if err != nil {
-		return false, err
-	}
 	findings, tally := o.compareAll(contests)
 	fmt.Print(tally)
 	slices.SortFunc(findings, func(a, b finding) int {
 		return int(int64(a.seed)-int64(b.seed))*2 + strings.Compare(a.contest.Mode(), b.contest.Mode())
 	})
-	findings = expected.split(findings)
 	for i, f := range findings {
 		if i == o.show {
 			fmt.Printf("… and %d more\n", len(findings)-i)
