@@ -1,9 +1,9 @@
 package admission
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // alikeCohorts are two cohorts with the same share, of which fair sharing preempts from one first.
@@ -13,7 +13,7 @@ type alikeCohorts [2]string
 type tie struct {
 	alike alikeCohorts
 	// one and other are the victims in either case; empty where it waits, or needs none.
-	one, other string
+	one, other []*item
 	// assignment and targets of the other case.
 	assignment *assignment
 	targets    []target
@@ -31,20 +31,20 @@ func (s *scheduler) attemptEitherWay(it *item) (*assignment, []target, *tie) {
 	b, us := s.attempt(it, nil)
 	s.firstOfAlike = false
 	t := &tie{alike, victims(ts), victims(us), b, us}
-	if a.mode() == b.mode() && flavorsUsed(a.podSets()) == flavorsUsed(b.podSets()) && t.one == t.other {
+	if a.mode() == b.mode() && flavorsUsed(a.podSets()) == flavorsUsed(b.podSets()) && slices.Equal(t.one, t.other) {
 		return a, ts, nil
 	}
 	return a, ts, t
 }
 
-// victims names all of them.
-func victims(ts []target) string {
-	names := make([]string, len(ts))
+// victims are the workloads, by name.
+func victims(ts []target) []*item {
+	out := make([]*item, len(ts))
 	for i, t := range ts {
-		names[i] = t.item.key
+		out[i] = t.item
 	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
+	slices.SortFunc(out, func(a, b *item) int { return cmp.Compare(a.key, b.key) })
+	return out
 }
 
 // cause says what is left to chance.
@@ -56,14 +56,14 @@ func (t *tie) cause() string {
 // outcomes says what it comes to, one way or the other.
 func (t *tie) outcomes() string {
 	switch {
-	case t.one == t.other:
+	case slices.Equal(t.one, t.other):
 		return "its flavors depend on that"
-	case t.one == "":
-		return "it waits, or preempts " + t.other
-	case t.other == "":
-		return "it preempts " + t.one + ", or waits"
+	case len(t.one) == 0:
+		return "it waits, or preempts " + listed(t.other)
+	case len(t.other) == 0:
+		return "it preempts " + listed(t.one) + ", or waits"
 	}
-	return "it preempts " + t.one + ", or " + t.other
+	return "it preempts " + listed(t.one) + ", or " + listed(t.other)
 }
 
 // qualify says of a decision what it may be instead.
@@ -74,7 +74,7 @@ func (s *scheduler) qualify(it *item, d *Decision, t *tie) *Decision {
 	other := s.decision(&nominee{it: it, assignment: t.assignment, targets: t.targets}, t.assignment.messages())
 	why := t.cause() + ": " + t.outcomes()
 	waits := func(d *Decision) bool { return d.State == Pending || d.State == Preempts }
-	if !waits(d) || !waits(other) || t.one == t.other {
+	if !waits(d) || !waits(other) || slices.Equal(t.one, t.other) {
 		return &Decision{State: Unknown, Attempts: d.Attempts, Why: why}
 	}
 	if d.State != other.State { // it waits for now in either case
