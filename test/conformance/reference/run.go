@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -20,6 +21,9 @@ import (
 // DefaultMaxCycles is enough for every cluster that settles; preemption can go round without end.
 const DefaultMaxCycles = 400
 
+// DefaultPatience is enough for chance to end most repetitions that it may end.
+const DefaultPatience = 12
+
 // Options of a run.
 type Options struct {
 	// Replay takes every status off the Workloads and lets them arrive one at a time.
@@ -32,6 +36,8 @@ type Options struct {
 	// Idle other than 0 is the seed of a run in which what comes next finds a workload that is tried for ever by turns at any
 	// of its turns. 0 lets it come when the turns repeat themselves.
 	Idle uint64
+	// Patience is how many repetitions of a state are seen through where chance may end them; 0 means DefaultPatience.
+	Patience int
 	// MaxCycles cuts off a run that does not settle; 0 means DefaultMaxCycles.
 	MaxCycles int
 }
@@ -66,15 +72,13 @@ func Run(cluster *objects.Cluster, options Options) (result *outcome.Result, err
 	r := &run{
 		manager:   m,
 		result:    &outcome.Result{Kind: "SimulationResult", Mode: "pending"},
-		maxCycles: options.MaxCycles,
+		maxCycles: cmp.Or(options.MaxCycles, DefaultMaxCycles),
+		patience:  cmp.Or(options.Patience, DefaultPatience),
 		admitted:  map[string]int{},
 		messages:  map[string][]string{},
 	}
 	if options.Idle != 0 {
 		r.idle = rand.New(rand.NewPCG(options.Idle, 0))
-	}
-	if r.maxCycles == 0 {
-		r.maxCycles = DefaultMaxCycles
 	}
 	m.requeuer.ProcessRequeues(m.ctx) // what the coming of the queues has called for, while nothing waits in them
 	if options.Replay {
@@ -94,6 +98,7 @@ type run struct {
 	result    *outcome.Result
 	cycle     int
 	maxCycles int
+	patience  int
 	admitted  map[string]int
 	// settled is the state in which the cycles began to repeat themselves, if they did. idle says how often more they do.
 	settled string
@@ -172,14 +177,19 @@ func (r *run) runCycles() error {
 				r.result.Unsettled = true // preemption goes round
 				return nil
 			}
-			if ArbitraryOrder && again < patience && r.hasPassing() && !r.decided("Preempt", repeated) {
+			if ArbitraryOrder && again < r.patience && r.hasPassing() && !r.decided("Preempt", repeated) {
 				again++ // chance may yet let the head step aside
 				clear(seen)
 				told = nil
 				continue
 			}
 			r.rememberMessages(told[first:])
-			return r.repeat(len(told) - first)
+			if still, err := r.repeat(len(told)-first, seen); still || err != nil {
+				return err
+			}
+			clear(seen)
+			told = nil
+			continue
 		}
 		seen[state] = len(told)
 		if err := r.runCycle(); err != nil {
@@ -195,21 +205,21 @@ func (r *run) runCycles() error {
 	return nil
 }
 
-// repeat runs some more of the cycles that repeat themselves.
-func (r *run) repeat(period int) error {
+// repeat runs some more of the cycles that repeat themselves. It reports whether they still did: chance may end a repetition.
+func (r *run) repeat(period int, seen map[string]int) (bool, error) {
 	if r.idle != nil {
 		for range r.idle.IntN(period) {
 			if err := r.runCycle(); err != nil {
-				return err
+				return false, err
+			}
+			if _, known := seen[r.fingerprint()]; !known || !r.hasHeads() {
+				return false, nil
 			}
 		}
 	}
 	r.settled = r.fingerprint()
-	return nil
+	return true, nil
 }
-
-// patience is how many repetitions of a state are seen through where chance may end them.
-const patience = 12
 
 // hasPassing tells whether a queue that lets others pass has a head.
 func (r *run) hasPassing() bool {
