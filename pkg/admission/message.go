@@ -12,8 +12,8 @@ import (
 
 const jobUIDLabel = "kueue.x-k8s.io/job-uid"
 
-// mostPossible bounds the texts listed where a version leaves the choice to chance.
-const mostPossible = 512
+// MostPossible bounds the texts listed for an attempt where a version leaves the choice to chance: as many are not all.
+const MostPossible = 512
 
 // choice is one place in a message that may read in several ways: each a set of reasons.
 type choice [][]string
@@ -49,7 +49,7 @@ func (s status) readings() []string {
 			var next [][]string
 			for _, sofar := range all {
 				for _, reasons := range c {
-					if len(next) < mostPossible {
+					if len(next) < MostPossible {
 						next = append(next, append(slices.Clone(sofar), reasons...))
 					}
 				}
@@ -58,7 +58,7 @@ func (s status) readings() []string {
 		}
 		for _, reasons := range all {
 			slices.Sort(reasons)
-			if joined := strings.Join(reasons, ", "); !slices.Contains(out, joined) && len(out) < mostPossible {
+			if joined := strings.Join(reasons, ", "); !slices.Contains(out, joined) && len(out) < MostPossible {
 				out = append(out, joined)
 			}
 		}
@@ -80,7 +80,7 @@ func (a *assignment) messages() []string {
 				sofar += "; "
 			}
 			for _, reading := range ps.status.readings() {
-				if len(next) < mostPossible {
+				if len(next) < MostPossible {
 					next = append(next, sofar+"couldn't assign flavors to pod set "+ps.name+": "+reading)
 				}
 			}

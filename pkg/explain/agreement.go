@@ -31,6 +31,8 @@ func (e *Explainer) agreement(x *Explanation) {
 		agrees = r.State == d.State
 	case r.Condition != kueue.WorkloadQuotaReserved || r.Message == "" || d.Message == "":
 		return // nothing was said yet, or it is not known what would be
+	case !says(r.Message)(d) && len(d.Possible) >= admission.MostPossible:
+		return // not all that may be said is listed
 	case !says(r.Message)(d):
 		agrees = e.explained(x)
 	}
