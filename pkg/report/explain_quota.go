@@ -52,6 +52,9 @@ func victims(s *Screen, x *explain.Explanation) {
 	if more := len(ts) - most; more > 0 {
 		text += fmt.Sprintf(", and %d more (-o json lists all)", more)
 	}
+	if x.Predicted.Why != "" { // chance decides; the reason says between whom
+		text += ", or others"
+	}
 	s.paragraph("", "It would preempt "+text+".")
 }
 
