@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -257,7 +257,7 @@ func (s *scheduler) findFlavors(it *item, a *assignment, members []int, requests
 				flavors[name] = c
 			}
 		}
-		if len(failures) > 0 && s.behavior.ResourceOrder == kueueconf.FNV64a {
+		if len(failures) > 0 && s.behavior.ResourceOrder == release.FNV64a {
 			break
 		}
 	}

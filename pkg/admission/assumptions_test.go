@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -23,7 +23,7 @@ func TestWhatIsSupposedOfCohorts(t *testing.T) {
 		"a Cohort":                 {queue("research") + "apiVersion: kueue.x-k8s.io/v1beta2\nkind: Cohort\nmetadata: {name: all}\nspec: {}\n", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, err := corpus.Load("dump.yaml", []byte(c.text), kueueconf.Options{})
+			l, err := corpus.Load("dump.yaml", []byte(c.text), config.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/queueload"
 )
@@ -25,7 +25,7 @@ func engineOf(tb testing.TB, l queueload.Load) *Engine {
 	if err != nil || len(snap.Problems) > 0 {
 		tb.Fatal(err, snap.Problems)
 	}
-	conf, err := kueueconf.Resolve(snap, kueueconf.Options{})
+	conf, err := config.Resolve(snap, config.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -79,7 +79,7 @@ func (s *scheduler) sayIfCertain(it *item, d *Decision) {
 			}
 		}
 	}
-	d.Reason = s.granular(a.noFitReason(s.behavior.ResourceOrder == kueueconf.GoMap), reasonPending)
+	d.Reason = s.granular(a.noFitReason(s.behavior.ResourceOrder == release.GoMap), reasonPending)
 	d.say(a.messages(), "")
 }
 
@@ -89,7 +89,7 @@ func (s *scheduler) neverFits(it *item, members []int) (reasons []string, attemp
 	for _, i := range members {
 		ps := &it.sets[i]
 		fewest := ps.count
-		if s.gate(kueueconf.PartialAdmission) {
+		if s.gate(release.PartialAdmission) {
 			fewest = min(fewest, ps.least())
 		}
 		sum = s.merge(sum, s.requestsOf(it, i, fewest))

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -105,7 +105,7 @@ func TestWhatIsCertainWhateverIsUsed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			conf, err := kueueconf.Resolve(snap, kueueconf.Options{Version: "v0.19.2"})
+			conf, err := config.Resolve(snap, config.Options{Version: "v0.19.2"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +139,7 @@ func TestNoClusterQueueInTheInput(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := strings.Index(queuesAlone, "\n---\n") + 1
 			text := queuesAlone[:start] + "---\n" + queue + "status: {conditions: [" + tc.status + "]}\n---\n{apiVersion: resource.k8s.io/v1, kind: DeviceClass, metadata: {name: gpu}}\n---\n" + aJob
-			l, err := corpus.Load("objects.yaml", []byte(text), kueueconf.Options{Version: "v0.19.2"})
+			l, err := corpus.Load("objects.yaml", []byte(text), config.Options{Version: "v0.19.2"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +185,7 @@ spec: {spec: {devices: {requests: [{name: r, exactly: {deviceClassName: gpu, cou
 			if tc.old != "" {
 				text = strings.Replace(text, tc.old, tc.new, 1)
 			}
-			l, err := corpus.Load("objects.yaml", []byte(text), kueueconf.Options{Version: "v0.19.2"})
+			l, err := corpus.Load("objects.yaml", []byte(text), config.Options{Version: "v0.19.2"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -36,7 +36,7 @@ func simulated(t *testing.T, file string) *admission.Simulation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := corpus.Load(file, data, kueueconf.Options{Version: "v0.19.2"})
+	l, err := corpus.Load(file, data, config.Options{Version: "v0.19.2"})
 	if err != nil {
 		t.Fatal(err)
 	}

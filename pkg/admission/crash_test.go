@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -31,7 +31,7 @@ func TestWhereTheSchedulerStopsAtAPodSetNothingIsPromised(t *testing.T) {
 		"a pod set that asks for nothing at all is passed over": {launcher: `{}`, used: 0, simulatedBehind: admission.Pending},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, err := corpus.Load("dump.yaml", []byte(stopsAtAPodSet(c.launcher, c.used)), kueueconf.Options{Version: "v0.19.2"})
+			l, err := corpus.Load("dump.yaml", []byte(stopsAtAPodSet(c.launcher, c.used)), config.Options{Version: "v0.19.2"})
 			if err != nil {
 				t.Fatal(err)
 			}

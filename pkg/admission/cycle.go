@@ -6,7 +6,7 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 // requeueReason says why a workload goes back to its queue; it decides whether it is tried again at once.
@@ -104,7 +104,7 @@ func (s *scheduler) process(n *nominee, victims map[*item]bool, booked []booking
 	s.recompute(n, victims)
 	switch n.assignment.mode() {
 	case NoFit:
-		n.why, n.fine = didNotFit, n.assignment.noFitReason(s.behavior.ResourceOrder == kueueconf.GoMap)
+		n.why, n.fine = didNotFit, n.assignment.noFitReason(s.behavior.ResourceOrder == release.GoMap)
 		return booked
 	case NeedsPreemption:
 		if len(n.targets) == 0 {

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 // Decide says what the next scheduling attempt of a workload would decide, given the quota reserved now. Who else
@@ -149,7 +149,7 @@ func (s *scheduler) decision(n *nominee, messages []string) *Decision {
 	default:
 		fine := reasonWaitingForQuota
 		if a.mode() == NoFit {
-			fine = a.noFitReason(s.behavior.ResourceOrder == kueueconf.GoMap)
+			fine = a.noFitReason(s.behavior.ResourceOrder == release.GoMap)
 		}
 		d.Reason = s.granular(fine, reasonPending)
 		d.say(messages, "")

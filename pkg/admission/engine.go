@@ -12,7 +12,8 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -22,7 +23,7 @@ type Engine struct {
 	charges []*charge.Charge
 	engine  *charge.Engine
 	snap    *cluster.Snapshot
-	conf    *kueueconf.Config
+	conf    *config.Config
 	ranges  map[string]limitSummary
 
 	// present is the state as it is; nil until it is asked for.
@@ -174,7 +175,7 @@ func (e *Engine) queue(o *cluster.Object, q *kueue.ClusterQueue) *queue {
 		}
 		out.groups = append(out.groups, grp)
 	}
-	out.topologyOnly = flavors > 0 && flavors == topologies && e.conf.Enabled(kueueconf.TopologyAwareScheduling)
+	out.topologyOnly = flavors > 0 && flavors == topologies && e.conf.Enabled(release.TopologyAwareScheduling)
 	return out
 }
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -59,7 +59,7 @@ func TestWithoutAKindNothingElseIsClaimed(t *testing.T) {
 // decisions says, for every workload, what would be decided.
 func decisions(t *testing.T, o corpus.Observation, dump []byte) map[string]string {
 	t.Helper()
-	l, err := corpus.Load(o.Scenario+".yaml", dump, kueueconf.Options{Version: o.Kueue, FeatureGates: o.FeatureGates})
+	l, err := corpus.Load(o.Scenario+".yaml", dump, config.Options{Version: o.Kueue, FeatureGates: o.FeatureGates})
 	if err != nil {
 		t.Fatal(err)
 	}

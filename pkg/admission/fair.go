@@ -5,7 +5,7 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -78,7 +78,7 @@ func (q *search) fitsFairly(mine quota.Delta) bool {
 }
 
 func (q *search) firstStrategy(candidates []*item, mine quota.Delta) (found []target, retry []*item, ok bool) {
-	entitled := q.gate(kueueconf.FairSharingPreemptWithinNominal) && !slices.ContainsFunc(q.keys, q.it.queue.node.Borrowing)
+	entitled := q.gate(release.FairSharingPreemptWithinNominal) && !slices.ContainsFunc(q.keys, q.it.queue.node.Borrowing)
 	o := q.ordering(candidates)
 	for {
 		from := o.next()

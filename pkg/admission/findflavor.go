@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -18,7 +18,7 @@ type nominated map[string]map[corev1.ResourceName]string
 // order, from where the last attempt left off.
 func (s *scheduler) findFlavor(it *item, a *assignment, members []int, g *group, first corev1.ResourceName, requests []request, only nominated) (map[corev1.ResourceName]chosen, text, []Attempt) {
 	fungible := it.queue.fungible
-	scan := s.gate(kueueconf.FlavorFungibility)
+	scan := s.gate(release.FlavorFungibility)
 	start, last := 0, -1
 	if scan {
 		start = it.last.next(members[0], first)
@@ -130,7 +130,7 @@ func (s *scheduler) tryFlavor(it *item, a *assignment, f *flavor, g *group, requ
 			at.Reasons = append(at.Reasons, o.reason)
 		}
 		if total.chance == noFit {
-			if s.behavior.StopAtFirstNoFitResource && s.behavior.ResourceOrder == kueueconf.FNV64a {
+			if s.behavior.StopAtFirstNoFitResource && s.behavior.ResourceOrder == release.FNV64a {
 				break
 			}
 			continue
@@ -157,7 +157,7 @@ func (s *scheduler) readings(outcomes []outcome, total rank) choice {
 		}
 		all = append(all, o.reason)
 	}
-	if !s.behavior.StopAtFirstNoFitResource || s.behavior.ResourceOrder != kueueconf.GoMap || total.chance != noFit || len(all) < 2 {
+	if !s.behavior.StopAtFirstNoFitResource || s.behavior.ResourceOrder != release.GoMap || total.chance != noFit || len(all) < 2 {
 		return certain(all...)
 	}
 	var out choice

@@ -10,7 +10,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 type flavorKey struct {
@@ -38,7 +38,7 @@ func (s *scheduler) mismatch(it *item, set int, f *flavor, g *group) string {
 		return fmt.Sprintf("flavor %s not found", f.name)
 	}
 	ps := &it.sets[set]
-	if s.gate(kueueconf.TopologyAwareScheduling) {
+	if s.gate(release.TopologyAwareScheduling) {
 		if why := topologyMismatch(it.queue, ps, f, g); why != "" {
 			return why
 		}

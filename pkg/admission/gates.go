@@ -16,7 +16,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -246,10 +246,10 @@ func (e *Engine) namespaceMatters(it *item) bool {
 
 // decisive are the feature gates that change decisions.
 var decisive = []string{
-	kueueconf.FlavorFungibility, kueueconf.FlavorFungibilityPreserveScanProgress, kueueconf.PrioritySortingWithinCohort,
-	kueueconf.FairSharingPreemptWithinNominal, kueueconf.FairSharingPrioritizeNonBorrowing, kueueconf.SchedulingEquivalenceHashing,
-	kueueconf.PartialAdmission, kueueconf.QuotaCheckStrategy, kueueconf.PrioritizePreemptorWorkloads, kueueconf.PriorityBoost,
-	kueueconf.RecomputeAssignmentUponPreemptionTargetsOverlap, kueueconf.TopologyAwareScheduling, kueueconf.ConcurrentAdmission,
+	release.FlavorFungibility, release.FlavorFungibilityPreserveScanProgress, release.PrioritySortingWithinCohort,
+	release.FairSharingPreemptWithinNominal, release.FairSharingPrioritizeNonBorrowing, release.SchedulingEquivalenceHashing,
+	release.PartialAdmission, release.QuotaCheckStrategy, release.PrioritizePreemptorWorkloads, release.PriorityBoost,
+	release.RecomputeAssignmentUponPreemptionTargetsOverlap, release.TopologyAwareScheduling, release.ConcurrentAdmission,
 }
 
 // unbuilt says why a decision that the input would allow is not made here; empty when it is.
@@ -262,7 +262,7 @@ func (e *Engine) unbuilt(s *scheduler, it *item) string {
 	if o := it.charge.Workload.Object; o != nil && o.Annotations["kueue.x-k8s.io/workload-slice-replacement-for"] != "" {
 		return "the workload replaces a slice of an elastic job, which is not decided here"
 	}
-	if s.gate(kueueconf.ConcurrentAdmission) && it.queue.object.Spec.ConcurrentAdmissionPolicy != nil {
+	if s.gate(release.ConcurrentAdmission) && it.queue.object.Spec.ConcurrentAdmissionPolicy != nil {
 		return "ClusterQueue " + it.queue.name + " has a concurrentAdmissionPolicy, which is not decided here"
 	}
 	return ""
@@ -271,7 +271,7 @@ func (e *Engine) unbuilt(s *scheduler, it *item) string {
 // held is what keeps a workload from being queued although nothing is wrong with it.
 func (e *Engine) held(s *scheduler, it *item, fresh bool) *Decision {
 	w := it.charge.Workload
-	if gates := annotation(w, gatedByAnnotation); gates != "" && s.gate(kueueconf.AdmissionGatedBy) {
+	if gates := annotation(w, gatedByAnnotation); gates != "" && s.gate(release.AdmissionGatedBy) {
 		return &Decision{State: Pending, Reason: reasonAdmissionGated, Message: "Admission is gated by: " + gates,
 			Why: fmt.Sprintf("the annotation %s keeps it out of the queue until it is removed", gatedByAnnotation)}
 	}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -42,7 +42,7 @@ func (e *Engine) item(s *scheduler, c *charge.Charge, fresh bool) *item {
 	if w.Record != nil {
 		it.uid = string(w.Record.Meta.UID)
 	}
-	if s.gate(kueueconf.PriorityBoost) && w.Object != nil {
+	if s.gate(release.PriorityBoost) && w.Object != nil {
 		it.priority += boost(w.Object)
 	}
 	it.order = it.created
@@ -55,7 +55,7 @@ func (e *Engine) item(s *scheduler, c *charge.Charge, fresh bool) *item {
 			return l.Method != charge.Requests && l.Method != charge.Transformation
 		})
 	}
-	it.compared = s.gate(kueueconf.SchedulingEquivalenceHashing)
+	it.compared = s.gate(release.SchedulingEquivalenceHashing)
 	if p := e.engine.Blocker(w); p != nil && w.State.MakesWorkload() {
 		it.blocked = s.refusedBy(*p)
 		it.turnedAway = strings.HasSuffix(p.KueueMessage, namespaceMismatch) && it.queue != nil
@@ -88,7 +88,7 @@ func (s *scheduler) queueOrder(w *kueue.Workload, created time.Time) time.Time {
 			}
 		}
 	}
-	if !s.gate(kueueconf.PrioritySortingWithinCohort) {
+	if !s.gate(release.PrioritySortingWithinCohort) {
 		p := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadPreempted)
 		if p != nil && p.Status == metav1.ConditionTrue && p.Reason == inCohortByBorrowing {
 			return p.LastTransitionTime.Add(time.Millisecond)
@@ -110,7 +110,7 @@ func (s *scheduler) podSet(w *workload.Workload, c *charge.Charge, i int, fresh 
 	ps.name, ps.spec = from.Name, from.Spec
 	ps.specCount = int32(from.Count)
 	ps.count = int32(from.Count)
-	if !fresh && s.gate(kueueconf.ReclaimablePods) {
+	if !fresh && s.gate(release.ReclaimablePods) {
 		ps.count -= int32(from.Reclaimable)
 	}
 	sum := from.Totals
@@ -224,7 +224,7 @@ func (s *scheduler) hold(it *item) bool {
 		counts[o.Spec.PodSets[i].Name] = o.Spec.PodSets[i].Count
 	}
 	for _, rp := range o.Status.ReclaimablePods {
-		if s.gate(kueueconf.ReclaimablePods) {
+		if s.gate(release.ReclaimablePods) {
 			counts[rp.Name] = max(0, counts[rp.Name]-rp.Count)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -90,7 +90,7 @@ func (s *scheduler) preemptorFirst(a, b *nominee) int {
 }
 
 func (s *scheduler) elder(a, b *nominee) int {
-	if s.gate(kueueconf.PrioritySortingWithinCohort) && a.it.priority != b.it.priority {
+	if s.gate(release.PrioritySortingWithinCohort) && a.it.priority != b.it.priority {
 		return cmp.Compare(b.it.priority, a.it.priority)
 	}
 	return compareTimes(a.it.order, b.it.order)
@@ -192,7 +192,7 @@ func (t *tournament) play(cohort *quota.Node) *nominee {
 func (t *tournament) order(a, b *nominee, cohort *quota.Node) int {
 	x, y := t.shares[contest{cohort, a}], t.shares[contest{cohort, b}]
 	borrow := 0
-	if t.s.gate(kueueconf.FairSharingPrioritizeNonBorrowing) {
+	if t.s.gate(release.FairSharingPrioritizeNonBorrowing) {
 		borrow = trueFirst(!x.borrows, !y.borrows)
 	}
 	return cmp.Or(t.s.preemptorFirst(a, b), borrow, x.Compare(y.Share), t.s.elder(a, b))

@@ -3,7 +3,7 @@ package admission
 import (
 	"sort"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 // attempt assigns flavors and, where that takes it, finds whom to preempt. When all pods neither fit nor preempt, and
@@ -22,7 +22,7 @@ func (s *scheduler) attempt(it *item, only nominated) (*assignment, []target) {
 			return full, ts
 		}
 	}
-	if !s.gate(kueueconf.PartialAdmission) {
+	if !s.gate(release.PartialAdmission) {
 		return full, nil
 	}
 	if fewer, ts := s.shrink(it, only); fewer != nil {

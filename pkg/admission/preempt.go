@@ -6,7 +6,7 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -132,7 +132,7 @@ func (q *search) allows(candidate *item, policy kueue.PreemptionPolicy) bool {
 		if compareTimes(q.it.order, candidate.order) >= 0 {
 			return false
 		}
-		return !q.gate(kueueconf.SchedulerTimestampPreemptionBuffer) || candidate.order.Sub(q.it.order) > timestampBuffer
+		return !q.gate(release.SchedulerTimestampPreemptionBuffer) || candidate.order.Sub(q.it.order) > timestampBuffer
 	}
 	return false
 }

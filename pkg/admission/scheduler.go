@@ -6,7 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -16,8 +17,8 @@ const timestampBuffer = 5 * time.Minute
 
 // scheduler is the scheduler's state: what is reserved and what waits.
 type scheduler struct {
-	conf     *kueueconf.Config
-	behavior kueueconf.Behavior
+	conf     *config.Config
+	behavior release.Behavior
 	format   charge.Formatter
 
 	fair             bool
@@ -63,7 +64,7 @@ func (s *scheduler) ordered(sum map[corev1.ResourceName]int64) []request {
 
 // placedByTopology tells that topology decides about the workload, too.
 func (s *scheduler) placedByTopology(it *item) bool {
-	if !s.gate(kueueconf.TopologyAwareScheduling) {
+	if !s.gate(release.TopologyAwareScheduling) {
 		return false
 	}
 	if it.queue.topologyOnly {

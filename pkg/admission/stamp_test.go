@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -53,7 +53,7 @@ func TestWhoseTurnHasNotComeIsToldSo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, version := range []string{"v0.19.0", "v0.19.2"} {
-				l, err := corpus.Load("objects.yaml", []byte(behindAHead), kueueconf.Options{Version: version, FeatureGates: tc.gates})
+				l, err := corpus.Load("objects.yaml", []byte(behindAHead), config.Options{Version: version, FeatureGates: tc.gates})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -85,7 +85,7 @@ func TestWhatIsNotCoveredMayGoUnsaid(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(behindAHead, "{cpu: 3}", tc.requests, 1)
-			l, err := corpus.Load("objects.yaml", []byte(text), kueueconf.Options{Version: tc.version, FeatureGates: tc.gates})
+			l, err := corpus.Load("objects.yaml", []byte(text), config.Options{Version: tc.version, FeatureGates: tc.gates})
 			if err != nil {
 				t.Fatal(err)
 			}

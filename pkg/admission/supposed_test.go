@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
 )
@@ -32,7 +32,7 @@ func TestWhatASimulationSupposes(t *testing.T) {
 		"a scan that goes on once":                   {"second-pod-set-after-a-retry", "v0.19.2", true, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, err := corpus.Load("dump.yaml", dumps[c.dump], kueueconf.Options{Version: c.version})
+			l, err := corpus.Load("dump.yaml", dumps[c.dump], config.Options{Version: c.version})
 			if err != nil {
 				t.Fatal(err)
 			}

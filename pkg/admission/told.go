@@ -3,7 +3,7 @@ package admission
 import (
 	"slices"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 // say writes the QuotaReserved condition.
@@ -40,7 +40,7 @@ func (r *run) say(n *nominee, reason string) {
 // arbitrary order. When another comes first, and fits, the reason is empty, the API server refuses the condition, and what
 // was there before stays.
 func (r *run) mayGoUnwritten(n *nominee) bool {
-	return r.behavior.GranularReasons && r.behavior.ResourceOrder == kueueconf.GoMap &&
+	return r.behavior.GranularReasons && r.behavior.ResourceOrder == release.GoMap &&
 		slices.ContainsFunc(n.assignment.sets, func(s setAssignment) bool { return s.uncovered && len(s.requests) > 1 })
 }
 
@@ -82,7 +82,7 @@ type beginning struct {
 // otherwise is where the next attempt begins if chance decides otherwise whether the workload's message is new: a new one is
 // an event, with which the progress of the scan is lost.
 func (r *run) otherwise(it *item, before, messages []string) beginning {
-	if r.behavior.ResourceOrder != kueueconf.GoMap || !it.last.pending() {
+	if r.behavior.ResourceOrder != release.GoMap || !it.last.pending() {
 		return beginning{}
 	}
 	if it.forgets { // the message may be the same all the same
@@ -130,7 +130,7 @@ const behindALoop = "a workload before it in its queue is tried again and again,
 // place for ever only in versions that repeat the scan exactly. In others the arbitrary order of resources, or an event that
 // comes late, lets it out some time, and those behind it are tried.
 func (r *run) doubtBehind() {
-	if r.halted || r.behavior.PreserveScanProgress && r.behavior.ResourceOrder != kueueconf.GoMap {
+	if r.halted || r.behavior.PreserveScanProgress && r.behavior.ResourceOrder != release.GoMap {
 		return
 	}
 	for _, name := range r.names {
@@ -184,7 +184,7 @@ func (r *run) bypass(it *item, reason string) {
 	if !r.behavior.BypassMessage {
 		return
 	}
-	if it.message == "" && !r.gate(kueueconf.UnadmittedWorkloadsExplicitStatus) {
+	if it.message == "" && !r.gate(release.UnadmittedWorkloadsExplicitStatus) {
 		return
 	}
 	switch it.reason {
@@ -195,7 +195,7 @@ func (r *run) bypass(it *item, reason string) {
 
 // stamp tells a workload that was told nothing yet, where the version does, that its turn is to come.
 func (r *run) stamp(it *item) {
-	if it.message == "" && r.behavior.GranularReasons && r.gate(kueueconf.UnadmittedWorkloadsExplicitStatus) {
+	if it.message == "" && r.behavior.GranularReasons && r.gate(release.UnadmittedWorkloadsExplicitStatus) {
 		it.reason, it.message = reasonPendingEvaluation, messagePendingEvaluation
 	}
 }
@@ -203,14 +203,14 @@ func (r *run) stamp(it *item) {
 // bypassSelf: the controller looks at workloads with devices anew after each attempt, has forgotten what their condition
 // said, and finds their own shape barred. Where an arbitrary order decides the reason, it may do so to others.
 func (r *run) bypassSelf(n *nominee) {
-	if !r.behavior.BypassMessage || !r.gate(kueueconf.UnadmittedWorkloadsExplicitStatus) {
+	if !r.behavior.BypassMessage || !r.gate(release.UnadmittedWorkloadsExplicitStatus) {
 		return
 	}
 	it := n.it
 	switch {
 	case it.devices:
 		it.message, it.possible = messageBypassed, nil
-	case r.behavior.ResourceOrder == kueueconf.GoMap && slices.ContainsFunc(n.assignment.sets, func(s setAssignment) bool { return s.uncovered }):
+	case r.behavior.ResourceOrder == release.GoMap && slices.ContainsFunc(n.assignment.sets, func(s setAssignment) bool { return s.uncovered }):
 		it.possible = append([]string{it.message, messageBypassed}, it.possible...)
 	}
 }

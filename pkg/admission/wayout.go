@@ -3,7 +3,7 @@ package admission
 import (
 	"slices"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 // wayOut lets heads of BestEffortFIFO queues go on whose scan over flavors begins anew for ever because every attempt writes
@@ -11,7 +11,7 @@ import (
 // name the same one some time; then no message is written, the scan comes to its end, and those behind the head are tried.
 // It reports whether there is such a head. Each gets one chance in an epoch.
 func (r *run) wayOut(queues []*queue) bool {
-	if r.behavior.PreserveScanProgress || r.behavior.ResourceOrder != kueueconf.GoMap {
+	if r.behavior.PreserveScanProgress || r.behavior.ResourceOrder != release.GoMap {
 		return false
 	}
 	found := false

@@ -11,7 +11,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
@@ -62,7 +62,7 @@ func New(in Input) *Report {
 type builder struct {
 	Input
 	snap         *cluster.Snapshot
-	conf         *kueueconf.Config
+	conf         *config.Config
 	format       charge.Formatter
 	trees        *admission.Trees
 	reservations []admission.Reservation

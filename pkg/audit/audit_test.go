@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/audit"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -18,7 +18,7 @@ func fixture(t *testing.T, without ...string) *audit.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := corpus.Load("cluster.yaml", corpus.WithoutKinds(data, without...), kueueconf.Options{})
+	l, err := corpus.Load("cluster.yaml", corpus.WithoutKinds(data, without...), config.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -92,7 +92,7 @@ func classOf(claim *resourcev1.ResourceClaim, request string) string {
 
 // amountOf is what a device takes of the counters and capacities that its class is charged by: for a counter what the
 // device itself consumes, which may be less than what was charged.
-func (b *builder) amountOf(sources []kueueconf.Source, id device.ID, h device.Holder) (quota.Amount, bool) {
+func (b *builder) amountOf(sources []config.Source, id device.ID, h device.Holder) (quota.Amount, bool) {
 	u := b.stock.Unit(id)
 	if u == nil {
 		return 0, false

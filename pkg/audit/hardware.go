@@ -11,7 +11,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -210,7 +210,7 @@ func (c *counter) one(at *device.Unit) {
 
 // consumed notes the counter sets that a device consumes. A set is hardware that is there once, however many devices can
 // be made of it.
-func (c *counter) consumed(at *device.Unit, s kueueconf.Source) {
+func (c *counter) consumed(at *device.Unit, s config.Source) {
 	for _, set := range at.Device().ConsumesCounters {
 		if _, ok := set.Counters[s.Name]; ok {
 			u := c.set(at, set.CounterSet, s.Name)
@@ -228,7 +228,7 @@ func (c *counter) set(at *device.Unit, set, name string) *counted {
 }
 
 // capacity counts what a device has of a capacity.
-func (c *counter) capacity(at *device.Unit, s kueueconf.Source) {
+func (c *counter) capacity(at *device.Unit, s config.Source) {
 	if c.devices[at.Device()] {
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -139,7 +139,7 @@ func edited(t *testing.T, edits []edit, more string, without ...string) []byte {
 func says(t *testing.T, data []byte) string {
 	t.Helper()
 	load := func(data []byte) corpus.Layers {
-		l, err := corpus.Load("cluster.yaml", data, kueueconf.Options{})
+		l, err := corpus.Load("cluster.yaml", data, config.Options{})
 		if err != nil || len(l.Snapshot.Problems) > 0 {
 			t.Fatal(err, l.Snapshot.Problems)
 		}

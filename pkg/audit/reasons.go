@@ -14,7 +14,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 // reasoner finds why published charges are not the recomputed ones.
@@ -135,7 +135,7 @@ func (r *reasoner) mappedTo(name corev1.ResourceName) bool {
 // otherRelease is the newest release of Kueue, main last, that charges a workload as published; empty when none does.
 // Releases that would not start with the configuration tell nothing.
 func (r *reasoner) otherRelease(held *admission.Reservation, d Difference) string {
-	releases := kueueconf.Releases()
+	releases := release.All()
 	slices.Reverse(releases)
 	if i := slices.Index(releases, mainBranch); i >= 0 {
 		releases = append(slices.Delete(releases, i, i+1), mainBranch)

@@ -8,7 +8,8 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -65,12 +66,12 @@ func differing(a, b quota.Usage) []quota.FlavorResource {
 
 // chargedNow is what a charge of the workload, under a configuration, costs in the flavors it was admitted with, for the
 // pods that hold quota.
-func (b *builder) chargedNow(r *admission.Reservation, c *charge.Charge, conf *kueueconf.Config) quota.Usage {
+func (b *builder) chargedNow(r *admission.Reservation, c *charge.Charge, conf *config.Config) quota.Usage {
 	out := quota.Usage{}
 	for i := range c.PodSets {
 		set := &c.PodSets[i]
 		n := c.AdmittedPods(i)
-		if conf.Enabled(kueueconf.ReclaimablePods) {
+		if conf.Enabled(release.ReclaimablePods) {
 			n = max(0, min(n, set.Count-set.Reclaimable))
 		}
 		assigned := podSet(r, set.Name)

@@ -9,14 +9,14 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
 // Report is an audit of one snapshot. Amounts are in the units of their resource (milli for cpu).
 type Report struct {
-	Config *kueueconf.Config
+	Config *config.Config
 	// Usage tells what the reserved amounts were added up from.
 	Usage admission.UsageSource
 	// Counts of the workloads in all queues; meaningless unless Counted: all that hold quota or wait are in the input.

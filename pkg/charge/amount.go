@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 var (
@@ -28,7 +28,7 @@ func Units(name corev1.ResourceName, q resource.Quantity) int64 {
 }
 
 // units is Units as a release counts: those that do not clamp let huge quantities wrap, as Go integers do.
-func units(name corev1.ResourceName, q resource.Quantity, b kueueconf.Behavior) int64 {
+func units(name corev1.ResourceName, q resource.Quantity, b release.Behavior) int64 {
 	switch cpu := name == corev1.ResourceCPU; {
 	case cpu && !b.ClampCPU:
 		return q.MilliValue()
@@ -117,8 +117,8 @@ func sortFNV(names []string) {
 
 // SortResources sorts names in the order in which a release walks the resources of a pod set; an arbitrary order is
 // taken by name.
-func SortResources(names []corev1.ResourceName, order kueueconf.ResourceOrder) {
-	if order != kueueconf.FNV64a {
+func SortResources(names []corev1.ResourceName, order release.ResourceOrder) {
+	if order != release.FNV64a {
 		slices.Sort(names)
 		return
 	}

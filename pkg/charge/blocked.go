@@ -15,7 +15,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -217,7 +217,7 @@ func (e *Engine) outOfDate(c *metav1.Condition) bool {
 // missingTopology names the Topology that a flavor is placed by and that does not exist.
 func (e *Engine) missingTopology(flavor string) string {
 	f, _, ok := cluster.Lookup[*kueue.ResourceFlavor](e.snap, cluster.ResourceFlavor, "", flavor)
-	if !ok || f.Spec.TopologyName == nil || !e.cfg.Enabled(kueueconf.TopologyAwareScheduling) || !e.snap.Coverage.Has(cluster.Topology) {
+	if !ok || f.Spec.TopologyName == nil || !e.cfg.Enabled(release.TopologyAwareScheduling) || !e.snap.Coverage.Has(cluster.Topology) {
 		return ""
 	}
 	if name := string(*f.Spec.TopologyName); e.snap.Get(cluster.Topology, "", name) == nil {

@@ -8,13 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 // capacityCharges charges classes with capacity sources: per device asked for, the capacity requested
 // (else the device's default, else all of it), rounded by each matching device's policy; the largest counts.
 func (r *run) capacityCharges(gates) {
-	r.eachSourceRequest(r.e.cfg.Capacities, func(q *sourceRequest, sources []kueueconf.Source) {
+	r.eachSourceRequest(r.e.cfg.Capacities, func(q *sourceRequest, sources []config.Source) {
 		for _, s := range sources {
 			if r.capacityCharge(q, s); r.stopped {
 				return
@@ -23,7 +23,7 @@ func (r *run) capacityCharges(gates) {
 	})
 }
 
-func (r *run) capacityCharge(q *sourceRequest, s kueueconf.Source) {
+func (r *run) capacityCharge(q *sourceRequest, s config.Source) {
 	a := r.match(q, s, "capacity")
 	if a == nil {
 		return

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 // podClaim is one entry of a pod template's resourceClaims that uses a template.
@@ -158,7 +158,7 @@ func (r *run) chargeClasses(c podClaim, t *claimTemplate, g gates) {
 	}
 	for _, n := range t.counts {
 		if len(r.e.cfg.Counters(n.class)) > 0 {
-			r.gateMatters(kueueconf.KueueDRAIntegrationPartitionableDevices)
+			r.gateMatters(release.KueueDRAIntegrationPartitionableDevices)
 		}
 		if g.counters && len(r.e.cfg.Counters(n.class)) > 0 || g.capacity && len(r.e.cfg.Capacities(n.class)) > 0 {
 			continue // the source paths charge it
@@ -200,7 +200,7 @@ func (r *run) refuseUnmapped(c podClaim, t *claimTemplate, unmapped []classCount
 			r.configEvidence("resources.deviceClassMappings", ""),
 		},
 	}
-	if r.e.cfg.Behavior.ResourceOrder == kueueconf.GoMap {
+	if r.e.cfg.Behavior.ResourceOrder == release.GoMap {
 		for _, n := range unmapped[1:] {
 			f.others = append(f.others, word(n).Error())
 		}

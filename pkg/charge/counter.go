@@ -7,14 +7,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 // counterCharges charges classes with counter sources: per device asked for, the largest value of the
 // counter among the matching devices of complete pools, whichever device is allocated later. Each
 // source of each mapping charges its own quota resource.
 func (r *run) counterCharges(gates) {
-	r.eachSourceRequest(r.e.cfg.Counters, func(q *sourceRequest, sources []kueueconf.Source) {
+	r.eachSourceRequest(r.e.cfg.Counters, func(q *sourceRequest, sources []config.Source) {
 		for _, s := range sources {
 			if r.counterCharge(q, s); r.stopped {
 				return
@@ -23,7 +23,7 @@ func (r *run) counterCharges(gates) {
 	})
 }
 
-func (r *run) counterCharge(q *sourceRequest, s kueueconf.Source) {
+func (r *run) counterCharge(q *sourceRequest, s config.Source) {
 	a := r.match(q, s, "counter")
 	if a == nil {
 		return

@@ -3,7 +3,7 @@ package charge_test
 import (
 	"testing"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 // The last step of a derivation says over how many devices the largest value was taken, one or several.
@@ -37,7 +37,7 @@ func TestSourceDerivations(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := rule{
-				mapping: tc.mapping, pod: claims("t"), gates: map[string]bool{kueueconf.KueueDRAIntegrationConsumableCapacity: true},
+				mapping: tc.mapping, pod: claims("t"), gates: map[string]bool{release.KueueDRAIntegrationConsumableCapacity: true},
 				objects: []string{
 					class("gpu.example.com", ""), template("t", "{name: r, exactly: {deviceClassName: gpu.example.com}}"),
 					slice("s", "gpu.example.com", 1, 1, tc.devices...),

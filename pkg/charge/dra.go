@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 // draLine is one addend that devices bring to one pod.
@@ -58,8 +58,8 @@ func (e *Engine) gates() gates {
 	return gates{
 		dra:      e.cfg.DRA(),
 		extended: e.cfg.ExtendedResources(),
-		counters: e.cfg.Enabled(kueueconf.KueueDRAIntegrationPartitionableDevices),
-		capacity: e.cfg.Enabled(kueueconf.KueueDRAIntegrationConsumableCapacity),
+		counters: e.cfg.Enabled(release.KueueDRAIntegrationPartitionableDevices),
+		capacity: e.cfg.Enabled(release.KueueDRAIntegrationConsumableCapacity),
 	}
 }
 
@@ -105,7 +105,7 @@ func (r *run) needsDevicePath(g gates) bool {
 			}
 		}
 	}
-	if !g.extended && r.e.cfg.Uncertain[kueueconf.KueueDRAIntegrationExtendedResource] == "" {
+	if !g.extended && r.e.cfg.Uncertain[release.KueueDRAIntegrationExtendedResource] == "" {
 		return false
 	}
 	for i := range r.w.PodSets {
@@ -114,7 +114,7 @@ func (r *run) needsDevicePath(g gates) bool {
 			for k := range containers {
 				for name, q := range containers[k].Resources.Requests {
 					if !q.IsZero() && isExtended(name) && r.classBacked(name) {
-						r.gateMatters(kueueconf.KueueDRAIntegrationExtendedResource)
+						r.gateMatters(release.KueueDRAIntegrationExtendedResource)
 						return true
 					}
 				}

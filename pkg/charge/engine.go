@@ -11,14 +11,14 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
 // Engine charges the workloads of one snapshot. It is not safe for concurrent use.
 type Engine struct {
 	snap     *cluster.Snapshot
-	cfg      *kueueconf.Config
+	cfg      *config.Config
 	inv      *device.Inventory
 	requests *workload.Requester
 
@@ -34,7 +34,7 @@ type Engine struct {
 
 // NewEngine prepares an engine: it tells the inventory which counters and capacities are charged and
 // which expressions will be evaluated, so that devices are grouped once.
-func NewEngine(snap *cluster.Snapshot, cfg *kueueconf.Config, inv *device.Inventory) *Engine {
+func NewEngine(snap *cluster.Snapshot, cfg *config.Config, inv *device.Inventory) *Engine {
 	e := &Engine{
 		snap: snap, cfg: cfg, inv: inv,
 		requests:       workload.NewRequester(snap, cfg),
@@ -81,7 +81,7 @@ func NewEngine(snap *cluster.Snapshot, cfg *kueueconf.Config, inv *device.Invent
 }
 
 // Config returns the configuration the engine charges by.
-func (e *Engine) Config() *kueueconf.Config { return e.cfg }
+func (e *Engine) Config() *config.Config { return e.cfg }
 
 // Snapshot returns the objects the engine charges.
 func (e *Engine) Snapshot() *cluster.Snapshot { return e.snap }

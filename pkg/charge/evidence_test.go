@@ -17,7 +17,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -108,7 +108,7 @@ func load(t *testing.T, file, without string, strip func(*kueue.Workload)) *clus
 
 func answers(t *testing.T, snap *cluster.Snapshot) map[string]*charge.Charge {
 	t.Helper()
-	cfg, err := kueueconf.Resolve(snap, kueueconf.Options{Version: "v0.19.2"})
+	cfg, err := config.Resolve(snap, config.Options{Version: "v0.19.2"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -32,7 +32,7 @@ func FuzzCharge(f *testing.F) {
 			t.Skip("the reader gave up")
 		}
 		for _, version := range []string{"v0.17.0", "v0.18.0", "v0.19.0", "v0.19.2", "main"} {
-			cfg, err := kueueconf.Resolve(snap, kueueconf.Options{Version: version})
+			cfg, err := config.Resolve(snap, config.Options{Version: version})
 			if err != nil {
 				continue
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -160,7 +160,7 @@ func charges(t *testing.T, file string, o observation, strip func(*kueue.Workloa
 	for _, w := range cluster.All[*kueue.Workload](snap, cluster.Workload) {
 		strip(w)
 	}
-	cfg, err := kueueconf.Resolve(snap, kueueconf.Options{Version: o.Kueue, FeatureGates: o.FeatureGates})
+	cfg, err := config.Resolve(snap, config.Options{Version: o.Kueue, FeatureGates: o.FeatureGates})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -216,7 +216,7 @@ func (c *Charge) AdmittedPods(i int) int64 {
 
 // notePartial tells how far partial admission may lower the charge, or has lowered it.
 func (r *run) notePartial() {
-	if !r.e.cfg.Enabled(kueueconf.PartialAdmission) {
+	if !r.e.cfg.Enabled(release.PartialAdmission) {
 		return
 	}
 	for i := range r.out.PodSets {

@@ -10,14 +10,14 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
 // A job admitted with fewer pods holds quota for those, while the charge stays that of all its pods.
 func TestPartialAdmission(t *testing.T) {
 	snap := load(t, corpus+"/partial-admission/dump.yaml", "", func(*kueue.Workload) {})
-	cfg, err := kueueconf.Resolve(snap, kueueconf.Options{Version: "v0.19.2"})
+	cfg, err := config.Resolve(snap, config.Options{Version: "v0.19.2"})
 	if err != nil {
 		t.Fatal(err)
 	}

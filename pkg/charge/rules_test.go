@@ -11,7 +11,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -331,7 +331,7 @@ func (r rule) charge(t *testing.T) *charge.Charge {
 	if version == "" {
 		version = "v0.19.2"
 	}
-	cfg, err := kueueconf.Resolve(snap, kueueconf.Options{Version: version, FeatureGates: r.gates})
+	cfg, err := config.Resolve(snap, config.Options{Version: version, FeatureGates: r.gates})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 // sourceRequest is one device request of a claim whose class is charged by sources.
@@ -31,7 +31,7 @@ func (q *sourceRequest) path() *field.Path {
 var rowNames = []string{"deviceSelector", "DeviceClass selector", "request selector"}
 
 // eachSourceRequest visits the device requests whose class has sources. It stops at the first error.
-func (r *run) eachSourceRequest(sources func(class string) []kueueconf.Source, visit func(*sourceRequest, []kueueconf.Source)) {
+func (r *run) eachSourceRequest(sources func(class string) []config.Source, visit func(*sourceRequest, []config.Source)) {
 	for i := range r.w.PodSets {
 		for _, c := range r.claimsOf(i) {
 			t := r.e.template(r.w.Namespace, c.template)
@@ -115,7 +115,7 @@ type sourceAnswer struct {
 }
 
 // answer asks the inventory once per template, request and source.
-func (e *Engine) answer(q *sourceRequest, s kueueconf.Source, selector *device.Expression) *sourceAnswer {
+func (e *Engine) answer(q *sourceRequest, s config.Source, selector *device.Expression) *sourceAnswer {
 	key := sourceKey{q.template, q.index, s.Mapping, s.Index}
 	if a, ok := e.answers[key]; ok {
 		return a
@@ -133,7 +133,7 @@ func (e *Engine) answer(q *sourceRequest, s kueueconf.Source, selector *device.E
 
 // match finds the devices a source charges for. It returns nil when the workload is refused here: the
 // selectors fail on a device, or too few devices match.
-func (r *run) match(q *sourceRequest, s kueueconf.Source, kind string) *sourceAnswer {
+func (r *run) match(q *sourceRequest, s config.Source, kind string) *sourceAnswer {
 	x := r.e.inv.Compile(s.Selector)
 	if x.CompileError != "" {
 		err := field.Invalid(q.path().Index(0).Child("cel", "expression"), s.Selector, "deviceSelector CEL compilation failed: "+x.CompileError)
@@ -204,7 +204,7 @@ func (r *run) poolHint(driver string) string {
 }
 
 // sourceEvidence points at a field of a source in the configuration.
-func (r *run) sourceEvidence(s kueueconf.Source, fieldName, value string) Evidence {
+func (r *run) sourceEvidence(s config.Source, fieldName, value string) Evidence {
 	kind := "counter"
 	if s.Capacity {
 		kind = "capacity"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 // claimTemplate is one ResourceClaimTemplate, looked at once however many workloads use it.
@@ -104,7 +104,7 @@ func (t *claimTemplate) countDevices(e *Engine) {
 		}
 		c.count = add(c.count, n, b.SaturateDeviceCount)
 	}
-	if b.ResourceOrder == kueueconf.FNV64a {
+	if b.ResourceOrder == release.FNV64a {
 		sortFNV(order)
 	}
 	for _, class := range order {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/audit"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/lintconfig"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
@@ -146,7 +146,7 @@ func (f *auditFlags) configure(cmd *cobra.Command, o *auditOptions) error {
 	if err := f.configureRules(cmd.Flags().Changed, o.lintOptions); err != nil {
 		return err
 	}
-	o.supposed = kueueconf.Supposed{Version: o.project.KueueVersion, By: "kueueVersion of " + cmp.Or(f.lintConfig, lintconfig.FileName)}
+	o.supposed = config.Supposed{Version: o.project.KueueVersion, By: "kueueVersion of " + cmp.Or(f.lintConfig, lintconfig.FileName)}
 	return nil
 }
 

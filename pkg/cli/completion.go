@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 )
 
@@ -70,7 +70,7 @@ func completeTypes(_ *cobra.Command, args []string, typed string) ([]string, cob
 // registerCompletions completes the flags that take one of a few words.
 func registerCompletions(cmd *cobra.Command) {
 	words := map[string][]string{
-		"color": colorModes, "kueue-version": kueueconf.Releases(),
+		"color": colorModes, "kueue-version": release.All(),
 		"output": slices.DeleteFunc(slices.Clone(report.Formats), func(f string) bool { return strings.Contains(f, "=") }),
 	}
 	for flag, values := range words {

@@ -14,7 +14,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/lintconfig"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/rulepack"
@@ -79,7 +80,7 @@ type lintOptions struct {
 	// baseline is a file; empty when none is used.
 	baseline string
 	// supposed is the version of Kueue where the input tells none.
-	supposed      kueueconf.Supposed
+	supposed      config.Supposed
 	writeBaseline bool
 	fix           fixMode
 	// packs are the rules of --rules.
@@ -181,7 +182,7 @@ func (f *lintFlags) toOptions(env Env, args []string) (*lintOptions, error) {
 			return nil, fmt.Errorf("--kubernetes-version: %w", err)
 		}
 	}
-	if o.gates, err = kueueconf.ParseFeatureGates(strings.Join(f.featureGates, ",")); err != nil {
+	if o.gates, err = release.ParseFeatureGates(strings.Join(f.featureGates, ",")); err != nil {
 		return nil, fmt.Errorf("--feature-gates: %w", err)
 	}
 	if o.printer, err = report.NewFindingPrinter(report.Options{Format: f.output, Terminal: env.terminal(f.color)}); err != nil {
@@ -314,7 +315,7 @@ func readLint(ctx context.Context, env Env, o *lintOptions) (*lintInput, error) 
 		return nil, err
 	}
 	warnForbidden(env, snap, o.options)
-	conf, err := kueueconf.Resolve(snap, kueueconf.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates, Supposed: o.supposed})
+	conf, err := config.Resolve(snap, config.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates, Supposed: o.supposed})
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
@@ -89,7 +89,7 @@ func (m *managerSink) Document(d source.Document) {
 	if json.Unmarshal(d.JSON, &deployment) != nil {
 		return // the complete list tells what is wrong with it
 	}
-	names, isManager := kueueconf.ManagerConfigMaps(&deployment)
+	names, isManager := config.ManagerConfigMaps(&deployment)
 	if !isManager {
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 )
 
@@ -144,7 +144,7 @@ func (f *flags) toOptions(env Env, args []string) (*options, error) {
 	if o.labels, err = labels.Parse(f.selector); err != nil {
 		return nil, fmt.Errorf("--selector: %w", err)
 	}
-	if o.gates, err = kueueconf.ParseFeatureGates(strings.Join(f.featureGates, ",")); err != nil {
+	if o.gates, err = release.ParseFeatureGates(strings.Join(f.featureGates, ",")); err != nil {
 		return nil, fmt.Errorf("--feature-gates: %w", err)
 	}
 	if !slices.Contains(colorModes, f.color) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -21,7 +21,7 @@ import (
 // scene is what a command works on: the input, the configuration that holds, and the charges asked for.
 type scene struct {
 	snap   *cluster.Snapshot
-	conf   *kueueconf.Config
+	conf   *config.Config
 	engine *charge.Engine
 	// found is every workload read: of the whole input for commands that look everywhere, else of the namespace.
 	found []*workload.Workload
@@ -82,7 +82,7 @@ func checkRead(env Env, snap *cluster.Snapshot) error {
 	return nil
 }
 
-// load runs the layers: source → cluster → kueueconf → workload → device → charge.
+// load runs the layers: source → cluster → config → workload → device → charge.
 func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	snap, err := readSnapshot(ctx, env, o)
 	if err != nil {
@@ -99,7 +99,7 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	if snap, err = o.suppose(snap); err != nil {
 		return nil, err
 	}
-	conf, err := kueueconf.Resolve(snap, kueueconf.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates})
+	conf, err := config.Resolve(snap, config.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates})
 	if err != nil {
 		return nil, err
 	}

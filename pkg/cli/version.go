@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 )
 
@@ -82,7 +82,7 @@ func currentVersion() versionInfo {
 	v := versionInfo{
 		TypeMeta: report.TypeMeta{APIVersion: report.APIVersion, Kind: "Version"},
 		Version:  version, Commit: commit, GoVersion: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		KueueVersions: kueueconf.Releases(), DefaultKueueVersion: kueueconf.DefaultVersion,
+		KueueVersions: release.All(), DefaultKueueVersion: release.Default,
 	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 // Active is the condition of that name, of a ClusterQueue or a LocalQueue.
@@ -100,7 +100,7 @@ func (e *Explainer) missingFlavors(q *kueue.ClusterQueue, a *inactivities, topol
 			switch {
 			case f == nil && e.has(cluster.ResourceFlavor, a):
 				out = append(out, name)
-			case f == nil || f.Spec.TopologyName == nil || seen[name] || !e.conf.Enabled(kueueconf.TopologyAwareScheduling):
+			case f == nil || f.Spec.TopologyName == nil || seen[name] || !e.conf.Enabled(release.TopologyAwareScheduling):
 			case e.snap.Get(cluster.Topology, "", string(*f.Spec.TopologyName)) == nil && e.has(cluster.Topology, a):
 				*topologies = append(*topologies, fmt.Sprintf("there is no Topology %q for TAS flavor %q", *f.Spec.TopologyName, name))
 			}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/queueload"
 )
@@ -21,7 +21,7 @@ func full(b *testing.B, with func(*queueload.Load)) corpus.Layers {
 	if err != nil {
 		b.Fatal(err)
 	}
-	layers, err := corpus.Load("load.json", export, kueueconf.Options{})
+	layers, err := corpus.Load("load.json", export, config.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

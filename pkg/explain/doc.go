@@ -1,6 +1,6 @@
 // Package explain says where a workload stands and why, and how a queue stands.
 //
-// In: a charge.Charge, the cluster.Snapshot it was made from, the kueueconf.Config and the admission.Engine over all
+// In: a charge.Charge, the cluster.Snapshot it was made from, the config.Config and the admission.Engine over all
 // charges. Out: an [Explanation]: what Kueue reported (reported.go), the messages of its conditions in plain words
 // (meaning.go, a table of patterns for the wording of old and new releases), what the next scheduling attempt would
 // decide and whether that agrees (agreement.go), the way to admission step by step (steps.go), the quota that is too

@@ -12,7 +12,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -107,7 +107,7 @@ func leftOut(t *testing.T, o corpus.Observation, dump []byte) []int {
 // predictions are what is predicted for every workload; where supposed, in a cluster that has no more than the dump.
 func predictions(t *testing.T, o corpus.Observation, dump []byte, supposed bool) map[string]*admission.Decision {
 	t.Helper()
-	l, err := corpus.Load(o.Scenario+".yaml", dump, kueueconf.Options{Version: o.Kueue, FeatureGates: o.FeatureGates})
+	l, err := corpus.Load(o.Scenario+".yaml", dump, config.Options{Version: o.Kueue, FeatureGates: o.FeatureGates})
 	if err != nil {
 		t.Fatal(err)
 	}

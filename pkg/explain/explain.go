@@ -9,7 +9,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/fit"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -142,7 +142,7 @@ type QuotaLine struct {
 // Explainer explains the workloads of one snapshot.
 type Explainer struct {
 	snap   *cluster.Snapshot
-	conf   *kueueconf.Config
+	conf   *config.Config
 	engine *admission.Engine
 	// depth counts the changes made to get to this world, when remedies are tried in steps.
 	depth int
@@ -157,7 +157,7 @@ type Explainer struct {
 }
 
 // New returns an Explainer. The engine must know the charges to be explained. The arguments are only read.
-func New(snap *cluster.Snapshot, conf *kueueconf.Config, engine *admission.Engine) *Explainer {
+func New(snap *cluster.Snapshot, conf *config.Config, engine *admission.Engine) *Explainer {
 	return &Explainer{snap: snap, conf: conf, engine: engine, commons: map[admission.Likeness]*common{}, sizes: map[sizeKey][]Remedy{}, published: map[string]*published{}, worlds: worlds{work: &work{}}}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/queueload"
 )
@@ -125,7 +125,7 @@ func TestAQueueOfTenThousand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := corpus.Load("load.json", export, kueueconf.Options{})
+	l, err := corpus.Load("load.json", export, config.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ spec:
 			if err != nil {
 				t.Fatal(err)
 			}
-			conf, err := kueueconf.Resolve(snap, kueueconf.Options{})
+			conf, err := config.Resolve(snap, config.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

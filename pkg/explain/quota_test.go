@@ -13,7 +13,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -85,7 +85,7 @@ func explained(t *testing.T, queue string, total charge.Amounts) *Explanation {
 	if err != nil || len(snap.Problems) > 0 {
 		t.Fatal(err, snap.Problems)
 	}
-	conf, err := kueueconf.Resolve(snap, kueueconf.Options{})
+	conf, err := config.Resolve(snap, config.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -16,7 +16,7 @@ func TestPodsThatAreNotReady(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := corpus.Load("dump.yaml", dump, kueueconf.Options{Version: "v0.19.2"})
+	l, err := corpus.Load("dump.yaml", dump, config.Options{Version: "v0.19.2"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -81,7 +81,7 @@ func demoWith(t *testing.T, replace ...string) corpus.Layers {
 		}
 		text = strings.ReplaceAll(text, replace[i], replace[i+1])
 	}
-	l, err := corpus.Load("demo.yaml", []byte(text), kueueconf.Options{})
+	l, err := corpus.Load("demo.yaml", []byte(text), config.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -21,7 +21,7 @@ func TestTryingChangesIsBounded(t *testing.T) {
 	if err != nil || len(snap.Problems) > 0 {
 		t.Fatal(err, snap.Problems)
 	}
-	conf, err := kueueconf.Resolve(snap, kueueconf.Options{Version: "v0.19.2"})
+	conf, err := config.Resolve(snap, config.Options{Version: "v0.19.2"})
 	if err != nil {
 		t.Fatal(err)
 	}

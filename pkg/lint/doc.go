@@ -1,6 +1,6 @@
 // Package lint checks manifests, dumps and clusters against rules, and says where exactly each finding stands.
 //
-// In: a cluster.Snapshot, the kueueconf.Config and the raw documents ([Input]), and the rules to apply (package
+// In: a cluster.Snapshot, the config.Config and the raw documents ([Input]), and the rules to apply (package
 // rules holds the program's own). Out: a [Result]: findings in the order of their places, and the rules that could
 // not be evaluated, with the kinds that are missing.
 //

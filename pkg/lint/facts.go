@@ -7,7 +7,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
@@ -16,7 +16,7 @@ import (
 // Input is what is linted. It does not change.
 type Input struct {
 	Snapshot *cluster.Snapshot
-	Config   *kueueconf.Config
+	Config   *config.Config
 	// Documents are the objects as they stand in files, in input order. Those that come from an API server may be left
 	// out: it has checked their shape.
 	Documents []source.Document

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -28,7 +28,7 @@ func inputOf(t *testing.T, text string) lint.Input {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf, err := kueueconf.Resolve(snap, kueueconf.Options{})
+	conf, err := config.Resolve(snap, config.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,20 +12,20 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
 // research is the engine over testdata/research.yaml, less the documents of some kinds.
-func research(t *testing.T, without ...string) (*kueueconf.Config, *admission.Engine) {
+func research(t *testing.T, without ...string) (*config.Config, *admission.Engine) {
 	t.Helper()
 	_, conf, e := researchEdited(t, strings.NewReplacer(), without...)
 	return conf, e
 }
 
 // researchEdited is the same with some of the text replaced.
-func researchEdited(t *testing.T, edit *strings.Replacer, without ...string) (*cluster.Snapshot, *kueueconf.Config, *admission.Engine) {
+func researchEdited(t *testing.T, edit *strings.Replacer, without ...string) (*cluster.Snapshot, *config.Config, *admission.Engine) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/research.yaml")
 	if err != nil {
@@ -35,7 +35,7 @@ func researchEdited(t *testing.T, edit *strings.Replacer, without ...string) (*c
 	if err != nil || len(snap.Problems) > 0 {
 		t.Fatal(err, snap.Problems)
 	}
-	conf, err := kueueconf.Resolve(snap, kueueconf.Options{Version: "v0.19.2"})
+	conf, err := config.Resolve(snap, config.Options{Version: "v0.19.2"})
 	if err != nil {
 		t.Fatal(err)
 	}

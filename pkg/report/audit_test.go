@@ -13,7 +13,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/audit"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
@@ -42,7 +42,7 @@ func auditLayers(t *testing.T, without ...string) corpus.Layers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := corpus.Load("cluster.yaml", corpus.WithoutKinds(data, without...), kueueconf.Options{})
+	l, err := corpus.Load("cluster.yaml", corpus.WithoutKinds(data, without...), config.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

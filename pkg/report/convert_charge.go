@@ -5,12 +5,12 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
-func kueueOf(conf *kueueconf.Config) Kueue {
+func kueueOf(conf *config.Config) Kueue {
 	k := Kueue{
 		Version: conf.Version, VersionSource: string(conf.VersionSource), FeatureGates: conf.NotableGates(),
 		Configuration: conf.From, Assumptions: conf.Assumptions, Refusal: conf.Refusal(),

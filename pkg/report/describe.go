@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -105,15 +105,15 @@ func why(c *charge.Charge) []string {
 	return out
 }
 
-var versionSources = map[kueueconf.VersionSource]string{
-	kueueconf.VersionFromFlag:    "--kueue-version",
-	kueueconf.VersionFromImage:   "manager's image",
-	kueueconf.VersionFromConfig:  "configuration",
-	kueueconf.VersionFromDefault: "assumed",
+var versionSources = map[config.VersionSource]string{
+	config.VersionFromFlag:    "--kueue-version",
+	config.VersionFromImage:   "manager's image",
+	config.VersionFromConfig:  "configuration",
+	config.VersionFromDefault: "assumed",
 }
 
 // drawKueue says for which Kueue a screen holds, what was assumed, and whether that Kueue would start at all.
-func drawKueue(s *Screen, conf *kueueconf.Config) {
+func drawKueue(s *Screen, conf *config.Config) {
 	text := "Kueue " + conf.Version
 	if source, ok := versionSources[conf.VersionSource]; ok {
 		text += " (" + source + ")"

@@ -6,7 +6,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 // Document is a result that every [Printer] can write.
@@ -40,7 +40,7 @@ type listHead struct {
 
 // Charges is the result of `charge`.
 type Charges struct {
-	conf    *kueueconf.Config
+	conf    *config.Config
 	charges []*charge.Charge
 	units   Units
 	// namespaces asks for the namespace column.
@@ -50,7 +50,7 @@ type Charges struct {
 }
 
 // NewCharges returns the result for charges in the order they are to be printed.
-func NewCharges(conf *kueueconf.Config, charges []*charge.Charge) *Charges {
+func NewCharges(conf *config.Config, charges []*charge.Charge) *Charges {
 	return &Charges{conf: conf, charges: charges, units: Units{charge.Formatter{Binary: conf.BinaryResource}}}
 }
 
@@ -84,13 +84,13 @@ func (d *Charges) Names() iter.Seq[cluster.Ref] {
 
 // Explanations is the result of `explain`.
 type Explanations struct {
-	conf  *kueueconf.Config
+	conf  *config.Config
 	items []*explain.Explanation
 	units Units
 }
 
 // NewExplanations returns the result for explanations in the order they are to be printed.
-func NewExplanations(conf *kueueconf.Config, items []*explain.Explanation) *Explanations {
+func NewExplanations(conf *config.Config, items []*explain.Explanation) *Explanations {
 	return &Explanations{conf: conf, items: items, units: Units{charge.Formatter{Binary: conf.BinaryResource}}}
 }
 

@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -93,7 +93,7 @@ type Edit struct {
 
 // Findings is the result of `lint`.
 type Findings struct {
-	conf   *kueueconf.Config
+	conf   *config.Config
 	result *lint.Result
 	// tool is the version of this program, for formats that name it.
 	tool string
@@ -102,7 +102,7 @@ type Findings struct {
 }
 
 // NewFindings returns the result of linting with rules by a version of the program.
-func NewFindings(conf *kueueconf.Config, result *lint.Result, rules []*lint.Rule, tool string) *Findings {
+func NewFindings(conf *config.Config, result *lint.Result, rules []*lint.Rule, tool string) *Findings {
 	return &Findings{conf: conf, result: result, rules: rules, tool: tool}
 }
 

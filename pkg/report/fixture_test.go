@@ -17,7 +17,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -64,9 +64,9 @@ func printed(t *testing.T, d Document, format string, terminal Terminal) []byte 
 	return out.Bytes()
 }
 
-func conf() *kueueconf.Config {
-	return &kueueconf.Config{
-		Version: "v0.19.2", VersionSource: kueueconf.VersionFromImage, Gates: map[string]bool{"KueueDRAIntegration": true},
+func conf() *config.Config {
+	return &config.Config{
+		Version: "v0.19.2", VersionSource: config.VersionFromImage, Gates: map[string]bool{"KueueDRAIntegration": true},
 		Configuration: &configapi.Configuration{}, Found: true, From: "ConfigMap kueue-system/kueue-manager-config",
 	}
 }

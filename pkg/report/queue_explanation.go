@@ -9,7 +9,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 // QueueExplanationList is the result of `explain` for queues. Items are in the order of kind, namespace and name.
@@ -115,14 +115,14 @@ type PendingWorkload struct {
 
 // QueueExplanations is the document of `explain` for queues.
 type QueueExplanations struct {
-	conf  *kueueconf.Config
+	conf  *config.Config
 	trees *admission.Trees
 	items []*explain.Queue
 	units Units
 }
 
 // NewQueueExplanations returns the result for queues in the order they are to be printed.
-func NewQueueExplanations(conf *kueueconf.Config, trees *admission.Trees, items []*explain.Queue) *QueueExplanations {
+func NewQueueExplanations(conf *config.Config, trees *admission.Trees, items []*explain.Queue) *QueueExplanations {
 	return &QueueExplanations{conf: conf, trees: trees, items: items, units: Units{charge.Formatter{Binary: conf.BinaryResource}}}
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 // QueueList is the result of `queues`: ClusterQueues with their quota and what is made of it.
@@ -105,14 +105,14 @@ type QuotaAccount struct {
 
 // Queues is the document of `queues`.
 type Queues struct {
-	conf  *kueueconf.Config
+	conf  *config.Config
 	trees *admission.Trees
 	units Units
 	keeps func(*admission.TreeNode) bool
 }
 
 // NewQueues returns the document of trees of queues. Nodes are left out that keeps says no to; nil keeps all.
-func NewQueues(conf *kueueconf.Config, trees *admission.Trees, keeps func(*admission.TreeNode) bool) *Queues {
+func NewQueues(conf *config.Config, trees *admission.Trees, keeps func(*admission.TreeNode) bool) *Queues {
 	if keeps == nil {
 		keeps = func(*admission.TreeNode) bool { return true }
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -159,7 +159,7 @@ func TestControlCharactersOfTheInputDoNotReachTheTerminal(t *testing.T) {
 
 func TestAConfigurationKueueRefusesIsShownLoudly(t *testing.T) {
 	d := chargesOf(train())
-	d.conf.Problems = []kueueconf.Problem{{Path: "resources.deviceClassMappings[1].name", Message: "resources.deviceClassMappings[1].name: Duplicate value: \"gpu\""}}
+	d.conf.Problems = []config.Problem{{Path: "resources.deviceClassMappings[1].name", Message: "resources.deviceClassMappings[1].name: Duplicate value: \"gpu\""}}
 	d.conf.Assumptions = []string{"nothing tells the version; v0.19.2 is assumed"}
 	golden(t, "charge-config-refused.txt", printed(t, d, "", Terminal{}))
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -95,7 +95,7 @@ type SimulatedQueue struct {
 
 // Simulation is the document of `simulate`.
 type Simulation struct {
-	conf  *kueueconf.Config
+	conf  *config.Config
 	sim   *admission.Simulation
 	units Units
 	shows func(*charge.Charge) bool
@@ -103,7 +103,7 @@ type Simulation struct {
 
 // NewSimulation returns the document of a simulation. Workloads and decisions are left out that shows says no to; nil
 // shows all.
-func NewSimulation(conf *kueueconf.Config, sim *admission.Simulation, shows func(*charge.Charge) bool) *Simulation {
+func NewSimulation(conf *config.Config, sim *admission.Simulation, shows func(*charge.Charge) bool) *Simulation {
 	if shows == nil {
 		shows = func(*charge.Charge) bool { return true }
 	}

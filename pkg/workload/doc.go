@@ -1,6 +1,6 @@
 // Package workload finds the workloads of a snapshot and says what each asks for.
 //
-// In: a cluster.Snapshot and the kueueconf.Config. Out: one [Workload] per Workload object and per
+// In: a cluster.Snapshot and the config.Config. Out: one [Workload] per Workload object and per
 // job that has (or would get) one: its name, queue, priority, pod sets with counts and pod
 // templates, whether Kueue manages it, and for every pod set the ordinary resource requests.
 //

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 // Options limit what Find looks at.
@@ -21,7 +21,7 @@ type Options struct {
 // A Workload whose owner is in the input is listed once. Jobs outside Kueue's care are listed too, with
 // the reason, as are the children of managed jobs (State Elsewhere).
 // The order is by namespace, owner kind, owner name, index and Workload name.
-func Find(snap *cluster.Snapshot, cfg *kueueconf.Config, opts Options) []*Workload {
+func Find(snap *cluster.Snapshot, cfg *config.Config, opts Options) []*Workload {
 	f := newFinder(snap, cfg, opts)
 	f.fromObjects()
 	for _, k := range f.kinds {
@@ -47,7 +47,7 @@ func compare(a, b *Workload) int {
 // finder carries one run of Find.
 type finder struct {
 	snap *cluster.Snapshot
-	cfg  *kueueconf.Config
+	cfg  *config.Config
 	opts Options
 	// kinds is the registry. The functions in it may not name it, or it would not initialise.
 	kinds []*kind
@@ -70,7 +70,7 @@ type finder struct {
 	out []*Workload
 }
 
-func newFinder(snap *cluster.Snapshot, cfg *kueueconf.Config, opts Options) *finder {
+func newFinder(snap *cluster.Snapshot, cfg *config.Config, opts Options) *finder {
 	f := &finder{
 		snap: snap, cfg: cfg, opts: opts, kinds: kinds,
 		selected: map[string]answer{}, owned: map[*cluster.Object]map[int]bool{},

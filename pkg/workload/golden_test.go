@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 // corpus holds what a running Kueue made of whole scenarios.
@@ -161,7 +161,7 @@ func findIn(t *testing.T, name string, data []byte) []*Workload {
 
 func findAt(t *testing.T, snap *cluster.Snapshot, version string) []*Workload {
 	t.Helper()
-	cfg, err := kueueconf.Resolve(snap, kueueconf.Options{Version: version})
+	cfg, err := config.Resolve(snap, config.Options{Version: version})
 	if err != nil {
 		t.Fatal(err)
 	}

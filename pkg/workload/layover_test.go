@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
@@ -87,7 +87,7 @@ func TestAWorkloadFollowsTheJobLaidOverIt(t *testing.T) {
 			read(stored, tc.stored, cluster.InputOptions{})
 			read(laid, tc.laid, cluster.InputOptions{Laid: true})
 			snap := b.Build()
-			conf, err := kueueconf.Resolve(snap, kueueconf.Options{Version: "v0.19.2"})
+			conf, err := config.Resolve(snap, config.Options{Version: "v0.19.2"})
 			if err != nil || len(snap.Problems) > 0 {
 				t.Fatal(err, snap.Problems)
 			}

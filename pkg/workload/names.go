@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 
 // Name is the name Kueue gives the Workload of an owner: kind and name, cut to length, and a hash of kind,
 // group, name, UID and extra. extra distinguishes the Workloads of an elastic job and is mostly empty.
-func Name(cfg *kueueconf.Config, owner schema.GroupKind, name string, uid types.UID, extra string) string {
+func Name(cfg *config.Config, owner schema.GroupKind, name string, uid types.UID, extra string) string {
 	longest := longestName
 	if cfg.Enabled(gateShortNames) {
 		longest = longestShortName

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 func TestWorkloadNames(t *testing.T) {
@@ -24,13 +24,13 @@ func TestWorkloadNames(t *testing.T) {
 		{name: "shorter with the gate", owner: strings.Repeat("x", 300), gates: short, wantPrefix: "job-xxx", wantLength: 63},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := Name(&kueueconf.Config{Gates: tc.gates}, cluster.Job, tc.owner, "uid", tc.extra)
+			got := Name(&config.Config{Gates: tc.gates}, cluster.Job, tc.owner, "uid", tc.extra)
 			if !strings.HasPrefix(got, tc.wantPrefix) || len(got) != tc.wantLength {
 				t.Errorf("got %s (%d characters)", got, len(got))
 			}
 		})
 	}
-	cfg := &kueueconf.Config{}
+	cfg := &config.Config{}
 	if a, b := Name(cfg, cluster.Job, "j", "u", ""), Name(cfg, cluster.Job, "j", "u", "2"); a == b {
 		t.Errorf("generations of an elastic job must have different names, both are %s", a)
 	}
@@ -40,7 +40,7 @@ func TestWorkloadNames(t *testing.T) {
 func TestOwnersByName(t *testing.T) {
 	objects := configuration("batch/job, leaderworkerset.x-k8s.io/leaderworkerset") + job("name: j, uid: aa, "+withQueue) +
 		plain("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "name: l, uid: bb, "+withQueue, "spec: {replicas: 2, leaderWorkerTemplate: {workerTemplate: {spec: {}}}}")
-	cfg := &kueueconf.Config{}
+	cfg := &config.Config{}
 	for _, name := range []string{Name(cfg, cluster.Job, "j", "aa", ""), Name(cfg, cluster.LeaderWorkerSet, "l-1", "bb", "")} {
 		objects += plain("kueue.x-k8s.io/v1beta2", "Workload", "name: "+name+", uid: "+name, "spec: {podSets: []}")
 	}

@@ -12,7 +12,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 // Request is what one pod asks for of one resource by its ordinary requests, after exclusions and
@@ -47,12 +47,12 @@ type PodRequests struct {
 // sum, excluded prefixes, transformations, in this order.
 type Requester struct {
 	snap   *cluster.Snapshot
-	cfg    *kueueconf.Config
+	cfg    *config.Config
 	ranges map[string]*limitSummary
 }
 
 // NewRequester reads the LimitRanges of the snapshot.
-func NewRequester(snap *cluster.Snapshot, cfg *kueueconf.Config) *Requester {
+func NewRequester(snap *cluster.Snapshot, cfg *config.Config) *Requester {
 	r := &Requester{snap: snap, cfg: cfg, ranges: map[string]*limitSummary{}}
 	for o, lr := range cluster.All[*corev1.LimitRange](snap, cluster.LimitRange) {
 		s := r.ranges[o.Ref.Namespace]

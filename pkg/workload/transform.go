@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 )
 
 // transformed is one resource after the transformations.
@@ -25,7 +25,7 @@ type transformed struct {
 
 // transform applies resources.transformations in one pass: outputs are never inputs again. A
 // multiplyBy resource that the pod does not request counts as one.
-func transform(in corev1.ResourceList, cfg *kueueconf.Config) []transformed {
+func transform(in corev1.ResourceList, cfg *config.Config) []transformed {
 	t := transformation{in: in, cfg: cfg, generated: map[corev1.ResourceName][]product{}, kept: corev1.ResourceList{}}
 	rules := map[corev1.ResourceName]*configapi.ResourceTransformation{}
 	if r := cfg.Configuration.Resources; r != nil {
@@ -45,7 +45,7 @@ func transform(in corev1.ResourceList, cfg *kueueconf.Config) []transformed {
 
 type transformation struct {
 	in        corev1.ResourceList
-	cfg       *kueueconf.Config
+	cfg       *config.Config
 	generated map[corev1.ResourceName][]product
 	kept      corev1.ResourceList
 }

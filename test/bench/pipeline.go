@@ -7,7 +7,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -28,7 +28,7 @@ func Load(path string) (*cluster.Snapshot, error) {
 
 // Charges charges every workload of a snapshot: all that `charge` does between reading and printing.
 func Charges(snap *cluster.Snapshot) ([]*charge.Charge, error) {
-	conf, err := kueueconf.Resolve(snap, kueueconf.Options{})
+	conf, err := config.Resolve(snap, config.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -153,7 +153,7 @@ func (o Observation) Dump(t *testing.T) []byte {
 // Layers are the layers of the program up to the charges.
 type Layers struct {
 	Snapshot *cluster.Snapshot
-	Config   *kueueconf.Config
+	Config   *config.Config
 	Engine   *charge.Engine
 	Charges  []*charge.Charge
 }
@@ -161,7 +161,7 @@ type Layers struct {
 // Load runs the layers over the bytes of one dump.
 func (o Observation) Load(t *testing.T, data []byte) Layers {
 	t.Helper()
-	l, err := Load(o.Scenario+".yaml", data, kueueconf.Options{Version: o.Kueue, FeatureGates: o.FeatureGates})
+	l, err := Load(o.Scenario+".yaml", data, config.Options{Version: o.Kueue, FeatureGates: o.FeatureGates})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,12 +172,12 @@ func (o Observation) Load(t *testing.T, data []byte) Layers {
 }
 
 // Load runs the layers over the bytes of one file.
-func Load(name string, data []byte, options kueueconf.Options) (Layers, error) {
+func Load(name string, data []byte, options config.Options) (Layers, error) {
 	snap, err := cluster.FromBytes(context.Background(), name, data)
 	if err != nil {
 		return Layers{}, err
 	}
-	conf, err := kueueconf.Resolve(snap, options)
+	conf, err := config.Resolve(snap, options)
 	if err != nil {
 		return Layers{}, err
 	}
@@ -185,7 +185,7 @@ func Load(name string, data []byte, options kueueconf.Options) (Layers, error) {
 }
 
 // LayersOf runs the layers over a snapshot.
-func LayersOf(snap *cluster.Snapshot, conf *kueueconf.Config) Layers {
+func LayersOf(snap *cluster.Snapshot, conf *config.Config) Layers {
 	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
 	return Layers{snap, conf, engine, engine.Charges(workload.Find(snap, conf, workload.Options{}))}
 }

@@ -17,10 +17,11 @@ const Module = "github.com/gpu-quota/kubectl-gpu-quota"
 // Order lists the layers from the bytes read to the program run. A layer is a directory with all
 // packages below it; they may import each other, and everything to the left.
 var Order = []string{
+	"pkg/kueue/release",
 	"pkg/source",
 	"pkg/cluster",
 	"pkg/collect",
-	"pkg/kueueconf",
+	"pkg/kueue/config",
 	"pkg/workload",
 	"pkg/device",
 	"pkg/fit",

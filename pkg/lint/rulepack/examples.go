@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
@@ -75,7 +75,7 @@ func (c *compiled) try(ctx context.Context, e Example, good bool) (string, error
 	if snap.Objects() == 0 {
 		return "the manifests hold no object of a kind that lint reads", nil
 	}
-	conf, err := kueueconf.Resolve(snap, kueueconf.Options{})
+	conf, err := config.Resolve(snap, config.Options{})
 	if err != nil {
 		return "", err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/rulepack"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
@@ -113,7 +113,7 @@ func applied(t *testing.T, pack, manifests string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf, err := kueueconf.Resolve(snap, kueueconf.Options{Version: "v0.19.2"})
+	conf, err := config.Resolve(snap, config.Options{Version: "v0.19.2"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint/rules"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
@@ -34,7 +34,7 @@ func lintedAs(t *testing.T, path string, texts map[string][]byte) (*lint.Result,
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, kueue, kubernetes := []string{path}, kueueconf.Options{}, lint.KubernetesVersion{}
+	names, kueue, kubernetes := []string{path}, config.Options{}, lint.KubernetesVersion{}
 	for _, m := range directive.FindAllStringSubmatch(string(text), -1) {
 		switch m[1] {
 		case "with":
@@ -52,12 +52,12 @@ func lintedAs(t *testing.T, path string, texts map[string][]byte) (*lint.Result,
 	return lintedTexts(t, source.Options{Filenames: names, Texts: texts}, kueue, kubernetes)
 }
 
-func lintedFiles(t *testing.T, names []string, kueue kueueconf.Options, kubernetes lint.KubernetesVersion) (*lint.Result, *cluster.Snapshot) {
+func lintedFiles(t *testing.T, names []string, kueue config.Options, kubernetes lint.KubernetesVersion) (*lint.Result, *cluster.Snapshot) {
 	t.Helper()
 	return lintedTexts(t, source.Options{Filenames: names}, kueue, kubernetes)
 }
 
-func lintedTexts(t *testing.T, files source.Options, kueue kueueconf.Options, kubernetes lint.KubernetesVersion) (*lint.Result, *cluster.Snapshot) {
+func lintedTexts(t *testing.T, files source.Options, kueue config.Options, kubernetes lint.KubernetesVersion) (*lint.Result, *cluster.Snapshot) {
 	t.Helper()
 	b := cluster.NewBuilder(nil)
 	collect := lint.NewCollector(b.Sink(cluster.InputOptions{Laid: true, Whole: true}))
@@ -66,7 +66,7 @@ func lintedTexts(t *testing.T, files source.Options, kueue kueueconf.Options, ku
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf, err := kueueconf.Resolve(snap, kueue)
+	conf, err := config.Resolve(snap, kueue)
 	if err != nil {
 		t.Fatal(err)
 	}

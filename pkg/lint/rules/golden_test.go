@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -115,7 +115,7 @@ func eachScenario(t *testing.T, check func(t *testing.T, result *lint.Result, d 
 				if err := json.Unmarshal(text, &d); err != nil {
 					t.Fatal(err)
 				}
-				options := kueueconf.Options{Version: version, FeatureGates: d.FeatureGates}
+				options := config.Options{Version: version, FeatureGates: d.FeatureGates}
 				result, _ := lintedFiles(t, []string{filepath.Join(dir, "scenario.yaml")}, options, lint.KubernetesVersion{Major: 1, Minor: 36})
 				check(t, result, d)
 			})

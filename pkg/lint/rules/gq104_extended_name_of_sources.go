@@ -7,7 +7,8 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -43,11 +44,11 @@ func checkSources(p *lint.Pass, class *cluster.Object, name string) {
 	if !c.Behavior.RejectSourceBackedExtended || !c.ExtendedResources() {
 		return
 	}
-	what, sources := "", []kueueconf.Source(nil)
+	what, sources := "", []config.Source(nil)
 	switch {
-	case c.Enabled(kueueconf.KueueDRAIntegrationPartitionableDevices) && len(c.Counters(class.Ref.Name)) > 0:
+	case c.Enabled(release.KueueDRAIntegrationPartitionableDevices) && len(c.Counters(class.Ref.Name)) > 0:
 		what, sources = "counters", c.Counters(class.Ref.Name)
-	case c.Enabled(kueueconf.KueueDRAIntegrationConsumableCapacity) && len(c.Capacities(class.Ref.Name)) > 0:
+	case c.Enabled(release.KueueDRAIntegrationConsumableCapacity) && len(c.Capacities(class.Ref.Name)) > 0:
 		what, sources = "capacity", c.Capacities(class.Ref.Name)
 	default:
 		return

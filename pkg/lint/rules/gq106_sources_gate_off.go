@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -29,10 +29,10 @@ var sourcesGateOff = &lint.Rule{
 		for i, m := range res.DeviceClassMappings {
 			for j, s := range m.Sources {
 				if s.Counter != nil {
-					checkSourceGate(p, i, j, "counter", kueueconf.KueueDRAIntegrationPartitionableDevices)
+					checkSourceGate(p, i, j, "counter", release.KueueDRAIntegrationPartitionableDevices)
 				}
 				if s.Capacity != nil {
-					checkSourceGate(p, i, j, "capacity", kueueconf.KueueDRAIntegrationConsumableCapacity)
+					checkSourceGate(p, i, j, "capacity", release.KueueDRAIntegrationConsumableCapacity)
 				}
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -41,20 +41,20 @@ var unknownGate = &lint.Rule{
 
 // renamedGates are the names that gates of Dynamic Resource Allocation have from Kueue 0.18 on.
 var renamedGates = map[string]string{
-	kueueconf.DynamicResourceAllocation:           kueueconf.KueueDRAIntegration,
-	kueueconf.DRAExtendedResources:                kueueconf.KueueDRAIntegrationExtendedResource,
-	"DRAExtendedResource":                         kueueconf.KueueDRAIntegrationExtendedResource,
-	"DRAPartitionableDevices":                     kueueconf.KueueDRAIntegrationPartitionableDevices,
-	"DRAConsumableCapacity":                       kueueconf.KueueDRAIntegrationConsumableCapacity,
-	kueueconf.KueueDRAIntegration:                 kueueconf.DynamicResourceAllocation,
-	kueueconf.KueueDRAIntegrationExtendedResource: kueueconf.DRAExtendedResources,
+	release.DynamicResourceAllocation:           release.KueueDRAIntegration,
+	release.DRAExtendedResources:                release.KueueDRAIntegrationExtendedResource,
+	"DRAExtendedResource":                       release.KueueDRAIntegrationExtendedResource,
+	"DRAPartitionableDevices":                   release.KueueDRAIntegrationPartitionableDevices,
+	"DRAConsumableCapacity":                     release.KueueDRAIntegrationConsumableCapacity,
+	release.KueueDRAIntegration:                 release.DynamicResourceAllocation,
+	release.KueueDRAIntegrationExtendedResource: release.DRAExtendedResources,
 }
 
 func aboutUnknownGate(p *lint.Pass, name string) string {
 	if other, ok := renamedGates[name]; ok && p.Config.KnowsGate(other) {
 		return "in this version it is called " + other
 	}
-	if known := kueueconf.GateReleases(name); len(known) > 0 {
+	if known := release.WithGate(name); len(known) > 0 {
 		return fmt.Sprintf("releases that know it: %s to %s; remove it", known[0], known[len(known)-1])
 	}
 	for _, other := range p.Config.GateNames() {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -46,7 +46,7 @@ func reportNotManaged(p *lint.Pass, w *workload.Workload, r workload.Reason) {
 		severity = lint.Warning
 	}
 	if p.Config.OpenShift {
-		help = fmt.Sprintf("label namespace %s: %s=true", w.Namespace, kueueconf.OpenShiftManagedLabel)
+		help = fmt.Sprintf("label namespace %s: %s=true", w.Namespace, config.OpenShiftManagedLabel)
 	}
 	related := []lint.Place{p.Configured("managedJobsNamespaceSelector").Name()}
 	ns := p.Snapshot.Get(cluster.Namespace, "", w.Namespace)

@@ -9,7 +9,8 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -27,7 +28,7 @@ var ambiguousCounter = &lint.Rule{
 		Links: []string{linkDRA},
 	},
 	Check: func(p *lint.Pass) {
-		if !p.Config.DRA() || !p.Config.Enabled(kueueconf.KueueDRAIntegrationPartitionableDevices) {
+		if !p.Config.DRA() || !p.Config.Enabled(release.KueueDRAIntegrationPartitionableDevices) {
 			return
 		}
 		for q := range p.DeviceRequests() {
@@ -41,7 +42,7 @@ var ambiguousCounter = &lint.Rule{
 	},
 }
 
-func checkSpread(p *lint.Pass, q lint.DeviceRequest, s kueueconf.Source) {
+func checkSpread(p *lint.Pass, q lint.DeviceRequest, s config.Source) {
 	if matching(p, q) == nil {
 		return
 	}
@@ -67,7 +68,7 @@ func checkSpread(p *lint.Pass, q lint.DeviceRequest, s kueueconf.Source) {
 }
 
 // narrow suggests a selector that leaves devices of one size.
-func narrow(match *device.Match, s kueueconf.Source) string {
+func narrow(match *device.Match, s config.Source) string {
 	sizes, ok := match.Sizes(s.Driver, s.Name)
 	if !ok {
 		return "narrow the selector until all matching devices are of one size"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -23,7 +23,7 @@ var devicesWithTopology = &lint.Rule{
 		Links: []string{"https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/"},
 	},
 	Check: func(p *lint.Pass) {
-		if !p.Config.Enabled(kueueconf.TopologyAwareScheduling) {
+		if !p.Config.Enabled(release.TopologyAwareScheduling) {
 			return
 		}
 		for _, c := range p.Charges() {

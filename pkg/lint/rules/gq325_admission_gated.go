@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -31,7 +31,7 @@ var admissionGated = &lint.Rule{
 			}
 			at, names := lint.At(w.Owner, gatedByPath), w.Owner.Meta.Annotations[gatedBy]
 			switch {
-			case p.Config.Enabled(kueueconf.AdmissionGatedBy):
+			case p.Config.Enabled(release.AdmissionGatedBy):
 				p.Report(lint.Diagnostic{At: at, Message: fmt.Sprintf("admission is gated by %s: Kueue does not queue it until the annotation is removed", names),
 					Help: "check that the controller of that name runs, or remove the annotation"})
 			case w.Owner.Ref.GroupKind() != cluster.Workload:

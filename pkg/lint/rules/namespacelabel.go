@@ -7,7 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -55,7 +55,7 @@ func labelFix(p *lint.Pass, ns *cluster.Object) *lint.Fix {
 	if ns == nil {
 		return nil
 	}
-	key, value, ok := kueueconf.OpenShiftManagedLabel, "true", true
+	key, value, ok := config.OpenShiftManagedLabel, "true", true
 	if !p.Config.OpenShift {
 		key, value, ok = wantedLabel(p.Config.Configuration.ManagedJobsNamespaceSelector, ns.Meta.Labels)
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
@@ -41,7 +41,7 @@ func eachInput(t *testing.T, check func(t *testing.T, in lint.Input), further ..
 		collect := lint.NewCollector(b.Sink(cluster.InputOptions{Laid: true, Whole: true}))
 		err := source.Read(context.Background(), source.Options{Filenames: []string{file}}, collect)
 		snap := b.Build()
-		conf, confErr := kueueconf.Resolve(snap, kueueconf.Options{})
+		conf, confErr := config.Resolve(snap, config.Options{})
 		if err != nil || confErr != nil {
 			t.Fatal(file, err, confErr)
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueueconf"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
@@ -22,7 +22,7 @@ func Simulate(dump []byte, version string, replay bool) (*outcome.Result, error)
 	if err != nil {
 		return nil, err
 	}
-	configuration, err := kueueconf.Resolve(snapshot, kueueconf.Options{Version: version})
+	configuration, err := config.Resolve(snapshot, config.Options{Version: version})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,174 @@
+package release
+
+// Kueue's manager shares one registry of feature gates with the libraries it links, so their names are
+// known to it as well: naming one changes nothing in Kueue, but it is no unknown gate, and a locked one
+// is refused when changed. From 0.19 the manager links Kubernetes' own gates, DynamicResourceAllocation among them.
+
+// gateGroup is gates of one definition; names are separated by white space.
+type gateGroup struct {
+	spec  gateSpec
+	names string
+}
+
+// libraryGates is what each release links, first match first.
+var libraryGates = []struct {
+	in     releaseSet
+	groups [][]gateGroup
+}{
+	{sinceMain, [][]gateGroup{libraryGates19, trainerRayGatesMain}},
+	{since19, [][]gateGroup{libraryGates19, trainerRayGates}},
+	{since18, [][]gateGroup{libraryGates18, trainerRayGates}},
+	{always, [][]gateGroup{libraryGates17, trainerRayGates}},
+}
+
+// libraryGates17 holds for 0.17: the generic API server of Kubernetes 1.35.
+var libraryGates17 = []gateGroup{
+	{onBeta, `
+APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth DeclarativeValidation
+DetectCacheInconsistency ListFromCacheSnapshot OpenAPIEnums RemoteRequestHeaderUID SizeBasedListCostEstimate
+StorageVersionHash StructuredAuthenticationConfigurationEgressSelector
+StructuredAuthenticationConfigurationJWKSMetrics TokenRequestServiceAccountUIDValidation
+UnauthenticatedHTTP2DOSMitigation WatchList`},
+	{offBeta, `
+ConcurrentWatchObjectDecode CoordinatedLeaderElection DeclarativeValidationTakeover MutatingAdmissionPolicy
+WatchCacheInitializationPostStartHook`},
+	{offAlpha, `
+APIServingWithRoutine AllowUnsafeMalformedObjectDeletion CBORServingAndStorage ComponentFlagz ComponentStatusz
+ConstrainedImpersonation StorageVersionAPI UnknownVersionInteroperabilityProxy`},
+	{onGALocked, `
+APIServerTracing AnonymousAuthConfigurableEndpoints AuthorizeWithSelectors BtreeWatchCache
+ConsistentListFromCache ResilientWatchCacheInitialization RetryGenerateName StreamingCollectionEncodingToJSON
+StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfiguration
+StructuredAuthorizationConfiguration`},
+	{onDeprecatedLocked, `
+AggregatedDiscoveryRemoveBetaType`},
+	{offDeprecated, `
+KMSv1 SeparateCacheWatchRPC`},
+	{offDeprecatedLocked, `
+WatchFromStorageWithoutResourceVersion`},
+}
+
+// libraryGates18 holds for 0.18: the generic API server of Kubernetes 1.36.
+var libraryGates18 = []gateGroup{
+	{onBeta, `
+APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth ComponentFlagz ComponentStatusz
+ConstrainedImpersonation DeclarativeValidationBeta DetectCacheInconsistency ListFromCacheSnapshot OpenAPIEnums
+RemoteRequestHeaderUID SizeBasedListCostEstimate StorageVersionHash
+StructuredAuthenticationConfigurationEgressSelector StructuredAuthenticationConfigurationJWKSMetrics
+TokenRequestServiceAccountUIDValidation UnauthenticatedHTTP2DOSMitigation UnknownVersionInteroperabilityProxy
+WatchCacheInitializationPostStartHook WatchList`},
+	{offBeta, `
+ConcurrentWatchObjectDecode CoordinatedLeaderElection`},
+	{offAlpha, `
+APIServingWithRoutine AllowUnsafeMalformedObjectDeletion CBORServingAndStorage
+ManifestBasedAdmissionControlConfig NativeHistograms ShardedListAndWatch StorageVersionAPI`},
+	{onGA, `
+MutatingAdmissionPolicy`},
+	{onGALocked, `
+APIServerTracing AnonymousAuthConfigurableEndpoints AuthorizeWithSelectors BtreeWatchCache
+ConsistentListFromCache DeclarativeValidation ResilientWatchCacheInitialization RetryGenerateName
+StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfiguration`},
+	{onDeprecatedLocked, `
+AggregatedDiscoveryRemoveBetaType`},
+	{offDeprecated, `
+DeclarativeValidationTakeover KMSv1`},
+	{offDeprecatedLocked, `
+SeparateCacheWatchRPC`},
+}
+
+// libraryGates19 holds from 0.19: all of Kubernetes 1.36.
+var libraryGates19 = []gateGroup{
+	{onBeta, `
+APIResponseCompression APIServerIdentity AllowParsingUserUIDFromCertAuth AtomicFIFO
+AuthorizePodWebsocketUpgradeCreatePermission CPUManagerPolicyBetaOptions CRDObservedGenerationTracking
+ClearingNominatedNodeNameAfterBinding ClientsAllowCARotation ClientsAllowTLSCacheGC ComponentFlagz
+ComponentStatusz ConstrainedImpersonation ContainerCheckpoint ContainerRestartRules DRAConsumableCapacity
+DRADeviceBindingConditions DRADeviceTaints DRAExtendedResource DRAPartitionableDevices
+DRAResourceClaimDeviceStatus DRAResourceClaimGranularStatusAuthorization DRASchedulerFilterTimeout
+DeclarativeValidationBeta DeploymentReplicaSetTerminatingReplicas DetectCacheInconsistency EnvFiles
+ExtendWebSocketsToKubelet GracefulNodeShutdown GracefulNodeShutdownBasedOnPodPriority HPAConfigurableTolerance
+HostnameOverride InOrderInformersBatchProcess InPlacePodLevelResourcesVerticalScaling
+InPlacePodVerticalScalingInitContainers KubeletCrashLoopBackOffMax KubeletEnsureSecretPulledImages
+KubeletSeparateDiskGC KubeletServiceAccountTokenForCredentialProviders ListFromCacheSnapshot
+MatchLabelKeysInPodTopologySpread MatchLabelKeysInPodTopologySpreadSelectorMerge
+MutablePodResourcesForSuspendedJobs MutableSchedulingDirectivesForSuspendedJobs NodeDeclaredFeatures
+NominatedNodeNameForExpectation OpenAPIEnums OpportunisticBatching PLEGOnDemandRelist PodDeletionCost
+PodLevelResources PodReadyToStartContainersCondition PodTopologyLabelsAdmission PortForwardWebsockets
+PreventStaticPodAPIReferences RelaxedServiceNameValidation ReloadKubeletClientCAFile
+ReloadKubeletServerCertificateFile RemoteRequestHeaderUID ResourceHealthStatus ResourceHealthStatusMessage
+RestartAllContainersOnContainerExits RotateKubeletServerCertificate SchedulerAsyncPreemption
+SchedulerPopFromBackoffQ ServiceAccountNodeAudienceRestriction SizeBasedListCostEstimate
+StaleControllerConsistencyDaemonSet StaleControllerConsistencyJob StaleControllerConsistencyReplicaSet
+StaleControllerConsistencyStatefulSet StatefulSetSemanticRevisionComparison StorageVersionHash
+StrictIPCIDRValidation StructuredAuthenticationConfigurationEgressSelector
+StructuredAuthenticationConfigurationJWKSMetrics TokenRequestServiceAccountUIDValidation
+TopologyManagerPolicyBetaOptions TranslateStreamCloseWebsocketRequests UnauthenticatedHTTP2DOSMitigation
+UnknownVersionInteroperabilityProxy UnlockWhileProcessingFIFO WatchCacheInitializationPostStartHook WatchList
+WatchListClient WindowsGracefulNodeShutdown`},
+	{offBeta, `
+ClusterTrustBundle ClusterTrustBundleProjection ConcurrentWatchObjectDecode CoordinatedLeaderElection
+DRADeviceTaintRules LocalStorageCapacityIsolationFSQuotaMonitoring MaxUnavailableStatefulSet
+PodCertificateRequest SELinuxMount SchedulerAsyncAPICalls StorageVersionMigrator`},
+	{offAlpha, `
+APIServingWithRoutine AllowUnsafeMalformedObjectDeletion CBORServingAndStorage CPUManagerPolicyAlphaOptions
+CRIListStreaming CSIVolumeHealth ClientsAllowCBOR ClientsPreferCBOR
+CloudControllerManagerWatchBasedRoutesReconciliation CloudControllerManagerWebhook ContainerStopSignals
+CrossNamespaceVolumeDataSource DRAListTypeAttributes DRANodeAllocatableResources DRAResourcePoolStatus
+DRAWorkloadResourceClaims EventedPLEG GangScheduling GenericWorkload HPAScaleToZero ImageVolumeWithDigest
+InPlacePodVerticalScalingExclusiveCPUs InPlacePodVerticalScalingExclusiveMemory KubeletInUserNamespace
+ManifestBasedAdmissionControlConfig MemoryQoS MutablePVNodeAffinity NativeHistograms
+PersistentVolumeClaimUnusedSinceTime PodAndContainerStatsFromCRI PodLevelResourceManagers
+PodLogsQuerySplitStreams PodsAPI QOSReserved ReduceDefaultCrashLoopBackOffDecay RuntimeClassInImageCriApi
+ShardedListAndWatch StorageCapacityScoring StorageVersionAPI TaintTolerationComparisonOperators
+TopologyAwareWorkloadScheduling TopologyManagerPolicyAlphaOptions UserNamespacesHostNetworkSupport
+VolumeLimitScaling WindowsCPUAndMemoryAffinity WorkloadAwarePreemption WorkloadWithJob`},
+	{onGA, `
+AllowServiceExternalIPs CustomCPUCFSQuotaPeriod DRAPrioritizedList InformerResourceVersion
+MutatingAdmissionPolicy`},
+	{onGALocked, `
+APIServerTracing AnonymousAuthConfigurableEndpoints AnyVolumeDataSource AuthorizeNodeWithSelectors
+AuthorizeWithSelectors BtreeWatchCache CPUManagerPolicyOptions CRDValidationRatcheting
+CSIServiceAccountTokenSecrets ConsistentListFromCache CustomResourceFieldSelectors DRAAdminAccess
+DeclarativeValidation DisableAllocatorDualWrite DynamicResourceAllocation ExecProbeTimeout
+ExternalServiceAccountTokenSigner ImageMaximumGCAge ImageVolume InOrderInformers InPlacePodVerticalScaling
+JobBackoffLimitPerIndex JobManagedBy JobPodReplacementPolicy JobSuccessPolicy KubeletCgroupDriverFromCRI
+KubeletFineGrainedAuthz KubeletPSI KubeletPodResourcesDynamicResources KubeletPodResourcesGet KubeletTracing
+LogarithmicScaleDown MatchLabelKeysInPodAffinity MultiCIDRServiceAllocator MutableCSINodeAllocatableCount
+NFTablesProxyMode NodeInclusionPolicyInPodTopologySpread NodeLogQuery NodeSwap OrderedNamespaceDeletion
+PodLifecycleSleepAction PodLifecycleSleepActionAllowZero PodObservedGenerationTracking PodSchedulingReadiness
+PreferSameTrafficDistribution ProcMountType RecoverVolumeExpansionFailure RecursiveReadOnlyMounts
+RelaxedDNSSearchValidation RelaxedEnvironmentVariableValidation ResilientWatchCacheInitialization
+RetryGenerateName SELinuxChangePolicy SELinuxMountReadWriteOncePod SchedulerQueueingHints
+SeparateTaintEvictionController ServiceAccountTokenJTI ServiceAccountTokenNodeBinding
+ServiceAccountTokenNodeBindingValidation ServiceAccountTokenPodNodeInfo SidecarContainers
+StreamingCollectionEncodingToJSON StreamingCollectionEncodingToProtobuf StructuredAuthenticationConfiguration
+SupplementalGroupsPolicy SystemdWatchdog TopologyManagerPolicyOptions UserNamespacesSupport
+VolumeAttributesClass WinDSR WinOverlay`},
+	{onDeprecated, `
+DisableCPUQuotaWithExclusiveCPUs KubeletPodResourcesListUseActivePods ServiceCIDRStatusFieldWiping
+StorageNamespaceIndex`},
+	{onDeprecatedLocked, `
+AggregatedDiscoveryRemoveBetaType DisableNodeKubeProxyVersion`},
+	{offDeprecated, `
+AllowDNSOnlyNodeCSR AllowInsecureKubeletCertificateSigningRequests ChangeContainerStatusOnKubeletRestart
+DeclarativeValidationTakeover KMSv1 KubeletRegistrationGetOnExistsOnly WindowsHostNetwork`},
+	{offDeprecatedLocked, `
+AllowOverwriteTerminationGracePeriodSeconds GitRepoVolumeDriver SeparateCacheWatchRPC`},
+}
+
+// trainerRayGates are those of the Kubeflow trainer and KubeRay libraries, to 0.19.
+var trainerRayGates = []gateGroup{
+	{onBeta, `
+RayClusterStatusConditions RayJobDeletionPolicy RayMultiHostIndexing`},
+	{offAlpha, `
+AsyncJobInfoQuery RayCronJob RayServiceIncrementalUpgrade TrainJobStatus`},
+}
+
+// trainerRayGatesMain are those of the Kubeflow trainer and KubeRay libraries on main.
+var trainerRayGatesMain = []gateGroup{
+	{onBeta, `
+RayClusterStatusConditions RayJobDeletionPolicy RayMultiHostIndexing RayServiceIncrementalUpgrade`},
+	{offAlpha, `
+GCSFaultToleranceEmbeddedStorage KubernetesWAS RayClusterHistoryServer RayClusterMTLS RayClusterNetworkPolicy
+RayCronJob SidecarSubmitterRestart TrainJobStatus`},
+}
