@@ -10,6 +10,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/queueload"
 )
@@ -29,7 +30,7 @@ func engineOf(tb testing.TB, l queueload.Load) *Engine {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
+	engine := charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))
 	return New(engine, engine.Charges(workload.Find(snap, conf, workload.Options{})))
 }
 

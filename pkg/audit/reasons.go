@@ -15,6 +15,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 )
 
 // reasoner finds why published charges are not the recomputed ones.
@@ -167,5 +168,5 @@ func (r *reasoner) engine(release string) *charge.Engine {
 	if err != nil || conf.Refusal() != "" || !conf.Found {
 		return nil
 	}
-	return charge.NewEngine(r.snap, conf, device.NewInventory(r.snap))
+	return charge.NewEngine(r.snap, conf, device.NewInventory(r.snap, selector.Of(conf.Behavior)))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -113,7 +114,7 @@ func answers(t *testing.T, snap *cluster.Snapshot) map[string]*charge.Charge {
 		t.Fatal(err)
 	}
 	out := map[string]*charge.Charge{}
-	for _, c := range charge.NewEngine(snap, cfg, device.NewInventory(snap)).Charges(workload.Find(snap, cfg, workload.Options{})) {
+	for _, c := range charge.NewEngine(snap, cfg, device.NewInventory(snap, selector.Of(cfg.Behavior))).Charges(workload.Find(snap, cfg, workload.Options{})) {
 		out[c.Workload.Namespace+"/"+c.Workload.Name+" "+c.Workload.OwnerRef.Kind+"/"+c.Workload.OwnerRef.Name] = c
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -36,7 +37,7 @@ func FuzzCharge(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			engine := charge.NewEngine(snap, cfg, device.NewInventory(snap))
+			engine := charge.NewEngine(snap, cfg, device.NewInventory(snap, selector.Of(cfg.Behavior)))
 			ws := workload.Find(snap, cfg, workload.Options{})
 			first := engine.Charges(ws)
 			for i, again := range engine.Charges(ws) {

@@ -19,6 +19,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -164,7 +165,7 @@ func charges(t *testing.T, file string, o observation, strip func(*kueue.Workloa
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := charge.NewEngine(snap, cfg, device.NewInventory(snap))
+	engine := charge.NewEngine(snap, cfg, device.NewInventory(snap, selector.Of(cfg.Behavior)))
 	return engine.Charges(workload.Find(snap, cfg, workload.Options{}))
 }
 

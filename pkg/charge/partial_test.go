@@ -11,6 +11,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -21,7 +22,7 @@ func TestPartialAdmission(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := charge.NewEngine(snap, cfg, device.NewInventory(snap)).Charges(workload.Find(snap, cfg, workload.Options{}))
+	all := charge.NewEngine(snap, cfg, device.NewInventory(snap, selector.Of(cfg.Behavior))).Charges(workload.Find(snap, cfg, workload.Options{}))
 	i := slices.IndexFunc(all, func(c *charge.Charge) bool { return c.Workload.OwnerRef.Name == "b-shrinks" })
 	if i < 0 {
 		t.Fatal("no job b-shrinks")

@@ -12,6 +12,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -335,7 +336,7 @@ func (r rule) charge(t *testing.T) *charge.Charge {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := charge.NewEngine(snap, cfg, device.NewInventory(snap)).Charges(workload.Find(snap, cfg, workload.Options{}))
+	all := charge.NewEngine(snap, cfg, device.NewInventory(snap, selector.Of(cfg.Behavior))).Charges(workload.Find(snap, cfg, workload.Options{}))
 	if len(all) != 1 {
 		t.Fatalf("%d workloads", len(all))
 	}

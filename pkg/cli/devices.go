@@ -15,6 +15,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 )
 
@@ -115,7 +116,7 @@ func runDevices(ctx context.Context, env Env, o *options, filter *deviceFilter) 
 			missing = append(missing, gk.Kind)
 		}
 	}
-	stock := device.NewStock(device.NewInventory(snap), device.NewAllocations(snap))
+	stock := device.NewStock(device.NewInventory(snap, selector.Newest), device.NewAllocations(snap))
 	keepsPool, keepsGroup, err := filter.over(snap, stock)
 	if err != nil {
 		return err

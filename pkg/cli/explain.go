@@ -14,6 +14,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/fit"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -157,7 +158,7 @@ func explainAll(ctx context.Context, env Env, o *options) (*scene, []*explain.Ex
 
 // addFit asks for every workload whether its pods can get their devices.
 func addFit(ctx context.Context, s *scene, items []*explain.Explanation, limit time.Duration) {
-	checker := fit.New(s.snap, device.NewInventory(s.snap), fit.Options{Limit: limit})
+	checker := fit.New(s.snap, device.NewInventory(s.snap, selector.Newest), fit.Options{Limit: limit})
 	for _, x := range items {
 		if w := x.Charge.Workload; w != nil && (w.State == workload.Managed || w.State == workload.Unmanaged) {
 			x.Fit = checker.Check(ctx, w, x.Assigned())

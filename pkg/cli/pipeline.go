@@ -14,6 +14,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -103,7 +104,7 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{snap: snap, conf: conf, engine: charge.NewEngine(snap, conf, device.NewInventory(snap))}
+	s := &scene{snap: snap, conf: conf, engine: charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))}
 	within := o.namespace
 	if o.everywhere || len(o.filenames) > 0 { // the jobs of -f are looked for in all
 		within = ""

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 )
 
 // An export without DeviceTaintRules says nothing of them; one with an empty list, or with one rule, does.
@@ -25,7 +26,7 @@ func TestWhatIsSupposedOfTaints(t *testing.T) {
 			if err != nil || len(snap.Problems) > 0 {
 				t.Fatal(err, snap.Problems)
 			}
-			inv := NewInventory(snap)
+			inv := NewInventory(snap, selector.Newest)
 			if got := inv.Assumptions(); len(got) != c.want {
 				t.Errorf("supposed: %q, want %d sentences", got, c.want)
 			}

@@ -15,11 +15,12 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 )
 
 // fleet builds an inventory without a snapshot.
 func fleet(slices ...*resourcev1.ResourceSlice) *Inventory {
-	return newInventory(func(yield func(*Slice) bool) {
+	return newInventory(selector.Newest, func(yield func(*Slice) bool) {
 		for _, s := range slices {
 			if !yield(&Slice{Object: cluster.NewDeviceSlice(s)}) {
 				return
@@ -82,7 +83,7 @@ func TestReadsOf(t *testing.T) {
 	}
 	for title, tc := range tests {
 		t.Run(title, func(t *testing.T) {
-			e := compileExpression(tc.expression)
+			e := compileExpression(selector.Newest, tc.expression)
 			if e.CompileError != "" {
 				t.Fatalf("does not compile: %s", e.CompileError)
 			}
@@ -138,7 +139,7 @@ func TestGroupsAgreeWithSingleDevices(t *testing.T) {
 			for _, s := range inv.Slices {
 				for i, g := range s.groups {
 					got, want := m.results[g.shape], alone(s.Object.API(), i, a, b)
-					if got.match != want.match || got.row != want.row || fmt.Sprint(got.err) != fmt.Sprint(want.err) {
+					if got.match != want.match || got.row != want.row || !same(got.errs, want.errs) {
 						t.Errorf("%s then %s on %s/%d: got %v, alone %v", first, second, s.Object.Name, i, got, want)
 					}
 				}
@@ -152,7 +153,7 @@ func alone(s *resourcev1.ResourceSlice, i int, rows ...*Expression) matched {
 	for r, e := range rows {
 		ok, _, err := e.program.DeviceMatches(context.Background(), dracel.Device{Driver: s.Spec.Driver, Attributes: s.Spec.Devices[i].Attributes, Capacity: s.Spec.Devices[i].Capacity})
 		if err != nil {
-			return matched{row: r, err: err}
+			return matched{row: r, errs: []error{err}}
 		}
 		if !ok {
 			return matched{}

@@ -1,10 +1,11 @@
 package device
 
 import (
-	"context"
-	"errors"
+	"slices"
 
 	dracel "k8s.io/dynamic-resource-allocation/cel"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 )
 
 // Expression is one compiled CEL selector.
@@ -14,7 +15,7 @@ type Expression struct {
 	// CompileError is the compiler's detail, empty when the expression compiled.
 	CompileError string
 
-	program dracel.CompilationResult
+	program selector.Compiled
 	reads   reads
 	results map[*shape]outcome
 }
@@ -22,15 +23,14 @@ type Expression struct {
 // outcome of an expression (or a row of them) on a shape.
 type outcome struct {
 	match bool
-	err   error
+	// errs is empty, or holds the errors of which the evaluation gives any one.
+	errs []error
 }
 
-// compileExpression compiles as Kueue does: stored-expression environment, no optional features.
-func compileExpression(text string) *Expression {
+func compileExpression(library selector.Library, text string) *Expression {
 	e := &Expression{Text: text, results: map[*shape]outcome{}}
-	e.program = dracel.GetCompiler(dracel.Features{}).CompileCELExpression(text, dracel.Options{DisableCostEstimation: true})
-	if e.program.Error != nil {
-		e.CompileError = e.program.Error.Detail
+	e.program = library.Compile(text)
+	if e.CompileError = e.program.Detail; e.CompileError != "" {
 		return e
 	}
 	e.reads = readsOf(e.program.Environment, text)
@@ -43,13 +43,14 @@ func (e *Expression) on(s *shape) outcome {
 		return o
 	}
 	var o outcome
-	if e.CompileError != "" {
-		o.err = errors.New(e.CompileError)
-	} else {
-		o.match, _, o.err = e.program.DeviceMatches(context.Background(), dracel.Device{
-			Driver: s.driver, Attributes: s.attributes.Map(), Capacity: s.capacity,
-		})
-	}
+	o.match, o.errs = e.program.Matches(dracel.Device{
+		Driver: s.driver, Attributes: s.attributes.Map(), Capacity: s.capacity,
+	})
 	e.results[s] = o
 	return o
+}
+
+// same tells that two lists of errors say the same.
+func same(a, b []error) bool {
+	return slices.EqualFunc(a, b, func(x, y error) bool { return x.Error() == y.Error() })
 }

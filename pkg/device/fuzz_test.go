@@ -45,7 +45,7 @@ func FuzzExpression(f *testing.F) {
 		m := inv.Match([]*Expression{e})
 		for i, g := range inv.Slices[0].groups {
 			got, want := m.results[g.shape], alone(inv.Slices[0].Object.API(), i, e)
-			if got.match != want.match || (got.err == nil) != (want.err == nil) {
+			if got.match != want.match || got.fails() != want.fails() {
 				t.Errorf("%q on device %d: got %+v, alone %+v", text, i, got, want)
 			}
 		}

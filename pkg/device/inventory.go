@@ -8,6 +8,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 )
 
 // Inventory is what the drivers of a cluster have published.
@@ -21,6 +22,7 @@ type Inventory struct {
 	// taintRulesKnown tells that TaintRules are all there are.
 	taintRulesKnown bool
 
+	library     selector.Library
 	expressions map[string]*Expression
 	counters    map[string]bool
 	dimensions  map[resourcev1.QualifiedName]bool
@@ -53,9 +55,9 @@ type Pool struct {
 // Complete tells that all slices of the pool are published. Only then its devices are charged for.
 func (p *Pool) Complete() bool { return int64(len(p.Slices)) == p.Expected }
 
-// NewInventory reads the ResourceSlices of a snapshot.
-func NewInventory(snap *cluster.Snapshot) *Inventory {
-	inv := newInventory(func(yield func(*Slice) bool) {
+// NewInventory reads the ResourceSlices of a snapshot. Selectors are read as the library does.
+func NewInventory(snap *cluster.Snapshot, library selector.Library) *Inventory {
+	inv := newInventory(library, func(yield func(*Slice) bool) {
 		for o, rs := range cluster.All[*cluster.DeviceSlice](snap, cluster.ResourceSlice) {
 			if !yield(&Slice{Record: o, Object: rs}) {
 				return
@@ -77,9 +79,10 @@ func (inv *Inventory) Assumptions() []string {
 	return []string{"the input holds no DeviceTaintRule; devices are supposed to have the taints of their drivers only"}
 }
 
-func newInventory(published iter.Seq[*Slice]) *Inventory {
+func newInventory(library selector.Library, published iter.Seq[*Slice]) *Inventory {
 	inv := &Inventory{
-		Pools: map[string][]*Pool{}, expressions: map[string]*Expression{},
+		library: library,
+		Pools:   map[string][]*Pool{}, expressions: map[string]*Expression{},
 		counters: map[string]bool{}, dimensions: map[resourcev1.QualifiedName]bool{}, matches: map[string]*Match{},
 	}
 	byName := map[[2]string]*Pool{}
@@ -143,7 +146,7 @@ func (inv *Inventory) Charge(counters []string, dimensions []resourcev1.Qualifie
 func (inv *Inventory) Compile(text string) *Expression {
 	e := inv.expressions[text]
 	if e == nil {
-		e = compileExpression(text)
+		e = compileExpression(inv.library, text)
 		inv.expressions[text] = e
 	}
 	return e

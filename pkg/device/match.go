@@ -20,10 +20,12 @@ type Match struct {
 
 type matched struct {
 	match bool
-	// row that failed, when err is set.
-	row int
-	err error
+	// row that failed, when errs is not empty: the errors of which Kueue meets any one.
+	row  int
+	errs []error
 }
+
+func (m matched) fails() bool { return len(m.errs) > 0 }
 
 // Failure is a device on which a selector can't be evaluated.
 type Failure struct {
@@ -62,8 +64,8 @@ func evaluate(s *shape, rows [][]*Expression) matched {
 	for i, row := range rows {
 		for _, e := range row {
 			o := e.on(s)
-			if o.err != nil {
-				return matched{row: i, err: o.err}
+			if len(o.errs) > 0 {
+				return matched{row: i, errs: o.errs}
 			}
 			if !o.match {
 				return matched{}
@@ -94,11 +96,12 @@ func (m *Match) groups(driver string) func(yield func(*group) bool) {
 }
 
 // Failures lists, per slice of the usable pools of a driver, the first device on which the selectors
-// fail: Kueue meets one of them, which one depends on the order of pools and slices.
+// fail, once for each error it may give: Kueue meets one of them, which one depends on the order of pools, slices and
+// attributes.
 func (m *Match) Failures(driver string) []Failure {
 	failing := false
 	for _, g := range m.order {
-		failing = failing || g.usable > 0 && g.shape.driver == driver && m.results[g.shape].err != nil
+		failing = failing || g.usable > 0 && g.shape.driver == driver && m.results[g.shape].fails()
 	}
 	if !failing {
 		return nil
@@ -110,8 +113,11 @@ func (m *Match) Failures(driver string) []Failure {
 		}
 		for _, s := range pool.Slices {
 			for i, g := range s.groups {
-				if r := m.results[g.shape]; r.err != nil {
-					out = append(out, Failure{Device: s.Object.Spec.Devices[i].Name, Slice: s, Row: r.row, Err: r.err})
+				r := m.results[g.shape]
+				for _, err := range r.errs {
+					out = append(out, Failure{Device: s.Object.Spec.Devices[i].Name, Slice: s, Row: r.row, Err: err})
+				}
+				if r.fails() {
 					break
 				}
 			}

@@ -13,7 +13,7 @@ import (
 func (m *Match) Counts() (matched, failing int64) {
 	for _, g := range m.order {
 		switch r := m.results[g.shape]; {
-		case r.err != nil:
+		case r.fails():
 			failing += g.devices
 		case r.match:
 			matched += g.devices
@@ -22,19 +22,23 @@ func (m *Match) Counts() (matched, failing int64) {
 	return matched, failing
 }
 
-// Of tells whether the selectors are true on one device of a slice; the error is why they can't be evaluated. It holds until
+// Of tells whether the selectors are true on one device of a slice; the error is why they can't be evaluated, the first by
+// name of several. It holds until
 // the inventory is asked to match selectors that look at more.
 func (m *Match) Of(s *Slice, i int) (bool, error) {
 	r := m.results[s.groups[i].shape]
-	return r.match, r.err
+	if r.fails() {
+		return false, r.errs[0]
+	}
+	return r.match, nil
 }
 
 // FirstFailure is the first device, by slice name, on which the selectors can't be evaluated.
 func (m *Match) FirstFailure() (Failure, bool) {
 	for _, s := range m.inv.Slices {
 		for i, g := range s.groups {
-			if r := m.results[g.shape]; r.err != nil {
-				return Failure{Device: s.Object.Spec.Devices[i].Name, Slice: s, Row: r.row, Err: r.err}, true
+			if r := m.results[g.shape]; r.fails() {
+				return Failure{Device: s.Object.Spec.Devices[i].Name, Slice: s, Row: r.row, Err: r.errs[0]}, true
 			}
 		}
 	}

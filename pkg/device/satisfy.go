@@ -67,8 +67,8 @@ func (c *claim) counts(drivers []string) {
 		hit := false
 		for _, m := range c.matches {
 			r := m.results[g.shape]
-			hit = hit || r.match || r.err != nil
-			c.erring = c.erring || r.err != nil
+			hit = hit || r.match || r.fails()
+			c.erring = c.erring || r.fails()
 		}
 		if hit {
 			c.groups = append(c.groups, g)
@@ -121,8 +121,11 @@ func (c *claim) walk(order []*Slice) []Answer {
 					continue
 				}
 				r := c.matches[k].results[g.shape]
-				if r.err != nil {
-					a.Err = r.err
+				if r.fails() {
+					a.Err = r.errs[0]
+					for _, other := range r.errs[1:] {
+						a.merge(Answer{Err: other})
+					}
 					break search
 				}
 				if !r.match {
@@ -158,7 +161,7 @@ func (c *claim) uncertain() []Answer {
 	answers := c.walk(orders[0])
 	for _, o := range orders[1:] {
 		for k, other := range c.walk(o) {
-			answers[k].merge(other)
+			answers[k].mergeAll(other)
 		}
 	}
 	for k := range answers {
@@ -206,7 +209,7 @@ func (c *claim) single() Answer {
 	}
 	answer := possible[0]
 	for _, p := range possible[1:] {
-		answer.merge(p)
+		answer.mergeAll(p)
 	}
 	return answer
 }
@@ -242,6 +245,14 @@ func (a *Answer) merge(b Answer) {
 		}
 	}
 	a.Other = append(a.Other, Answer{Matched: b.Matched, Err: b.Err})
+}
+
+// mergeAll adds another possible answer and all the others it has.
+func (a *Answer) mergeAll(b Answer) {
+	a.merge(b)
+	for _, o := range b.Other {
+		a.merge(o)
+	}
 }
 
 // equal compares what Kueue would say: an error by its text, else the number of matches.

@@ -7,6 +7,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 )
 
 // shape stands for all devices that the expressions in use can't tell apart.
@@ -122,7 +123,7 @@ func (n *numbering) of(address uintptr, render func([]byte) []byte) int {
 func attributesText(text []byte, list cluster.Attributes, see lens) []byte {
 	for i := range list {
 		name, a := list[i].Name, list[i].Value
-		if !malformed(a) && !see.sees(name) {
+		if selector.Scalar(*a) && !see.sees(name) {
 			continue
 		}
 		switch {
@@ -137,12 +138,6 @@ func attributesText(text []byte, list cluster.Attributes, see lens) []byte {
 		}
 	}
 	return text
-}
-
-// malformed tells that the value may be one that breaks every expression, also those that do not look at
-// it: anything but a string, number or boolean.
-func malformed(a *resourcev1.DeviceAttribute) bool {
-	return a.StringValue == nil && a.IntValue == nil && a.BoolValue == nil
 }
 
 func capacityText(text []byte, m map[resourcev1.QualifiedName]resourcev1.DeviceCapacity, see lens) []byte {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
@@ -34,7 +35,7 @@ func snapshotOf(t *testing.T, documents ...string) *cluster.Snapshot {
 func stockOf(t *testing.T, documents ...string) *Stock {
 	t.Helper()
 	snap := snapshotOf(t, documents...)
-	return NewStock(NewInventory(snap), NewAllocations(snap))
+	return NewStock(NewInventory(snap, selector.Newest), NewAllocations(snap))
 }
 
 // slice is a ResourceSlice of node n; rest are its fields after the pool.

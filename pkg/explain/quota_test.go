@@ -14,6 +14,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -94,7 +95,7 @@ func explained(t *testing.T, queue string, total charge.Amounts) *Explanation {
 		Workload: w, ClusterQueue: queue, Verdict: charge.Charged, Total: total,
 		PodSets: []charge.PodSet{{Name: "main", Count: 1, Totals: total, Spec: &corev1.PodSpec{}}},
 	}
-	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
+	engine := charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))
 	return New(snap, conf, admission.New(engine, []*charge.Charge{c})).Explain(c)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
@@ -93,7 +94,7 @@ func after(t *testing.T, l corpus.Layers, c *charge.Charge, r explain.Remedy) ex
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
+	engine := charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))
 	charges := engine.Charges(workload.Find(snap, conf, workload.Options{}))
 	explainer := explain.New(snap, conf, admission.New(engine, charges))
 	for _, other := range charges {

@@ -9,6 +9,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -103,7 +104,7 @@ func (e *Explainer) makeWorld(changes []cluster.Change) *world {
 	if err != nil {
 		return nil
 	}
-	w := &world{charges: charge.NewEngine(snap, conf, device.NewInventory(snap)), found: map[identity]*workload.Workload{}, known: map[*workload.Workload]*charge.Charge{}}
+	w := &world{charges: charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior))), found: map[identity]*workload.Workload{}, known: map[*workload.Workload]*charge.Charge{}}
 	var holding []*charge.Charge
 	for _, found := range workload.Find(snap, conf, workload.Options{}) {
 		id := identify(found)

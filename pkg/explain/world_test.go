@@ -11,6 +11,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -25,7 +26,7 @@ func TestTryingChangesIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
+	engine := charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))
 	charges := engine.Charges(workload.Find(snap, conf, workload.Options{}))
 	explained := func(done int, c *charge.Charge) *Explanation {
 		e := New(snap, conf, admission.New(engine, charges))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -179,7 +180,7 @@ type fitCase struct {
 func (tc fitCase) run(t *testing.T, o Options) *Result {
 	t.Helper()
 	snap := read(t, tc.documents...)
-	return New(snap, device.NewInventory(snap), o).Check(context.Background(), tc.work, tc.assigned)
+	return New(snap, device.NewInventory(snap, selector.Newest), o).Check(context.Background(), tc.work, tc.assigned)
 }
 
 func runCases(t *testing.T, tests map[string]fitCase) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -33,7 +34,7 @@ func FuzzCheck(f *testing.F) {
 		for o := range cluster.All[*resourcev1.ResourceClaimTemplate](snap, cluster.ResourceClaimTemplate) {
 			w.PodSets = append(w.PodSets, pods(o.Ref.Name, 1, "gpu="+o.Ref.Name))
 		}
-		c := New(snap, device.NewInventory(snap), Options{Limit: 200 * time.Millisecond})
+		c := New(snap, device.NewInventory(snap, selector.Newest), Options{Limit: 200 * time.Millisecond})
 		for _, ps := range w.PodSets {
 			r := c.Check(context.Background(), &workload.Workload{Namespace: "team", PodSets: []workload.PodSet{ps}}, nil)
 			for _, set := range r.PodSets {

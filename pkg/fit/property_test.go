@@ -15,6 +15,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/fleet"
 )
@@ -81,11 +82,11 @@ func TestNothingIsGivenTwice(t *testing.T) {
 	for round := range 25 {
 		size := fleet.Size{Nodes: 1 + rng.IntN(3), GPUs: 1 + rng.IntN(2), Workloads: 8, Seed: uint64(round)}
 		empty := randomFleet(t, rng, size, "")
-		inv := device.NewInventory(empty)
+		inv := device.NewInventory(empty, selector.Newest)
 		first := New(empty, inv, Options{}).Check(context.Background(), drawn(rng, empty, 1, 2), nil)
 		snap := randomFleet(t, rng, size, claimsOf(first))
 		w := drawn(rng, snap, 1+rng.IntN(3), 4)
-		c := New(snap, device.NewInventory(snap), Options{})
+		c := New(snap, device.NewInventory(snap, selector.Newest), Options{})
 		r := c.Check(context.Background(), w, nil)
 		switch r.Verdict {
 		case Fits:
@@ -94,7 +95,7 @@ func TestNothingIsGivenTwice(t *testing.T) {
 			refused++
 		}
 		checkPlacements(t, c.stock, r)
-		if again := New(snap, device.NewInventory(snap), Options{}).Check(context.Background(), w, nil); said(again) != said(r) {
+		if again := New(snap, device.NewInventory(snap, selector.Newest), Options{}).Check(context.Background(), w, nil); said(again) != said(r) {
 			t.Fatalf("round %d: two runs differ:\n%s\n%s", round, said(r), said(again))
 		}
 		for _, ps := range r.PodSets {
@@ -165,9 +166,9 @@ func TestDiagnosisAgreesWithTheAllocator(t *testing.T) {
 	for round := range 30 {
 		size := fleet.Size{Nodes: 1, GPUs: 1, Workloads: 8, Seed: uint64(round)}
 		empty := randomFleet(t, rng, size, "")
-		first := New(empty, device.NewInventory(empty), Options{}).Check(context.Background(), drawn(rng, empty, 2, 2), nil)
+		first := New(empty, device.NewInventory(empty, selector.Newest), Options{}).Check(context.Background(), drawn(rng, empty, 2, 2), nil)
 		snap := randomFleet(t, rng, size, claimsOf(first))
-		c := New(snap, device.NewInventory(snap), Options{})
+		c := New(snap, device.NewInventory(snap, selector.Newest), Options{})
 		for _, o := range snap.List(cluster.ResourceClaimTemplate) {
 			w := &workload.Workload{Namespace: o.Ref.Namespace, PodSets: []workload.PodSet{pods("main", 1, "a="+o.Ref.Name)}}
 			r := c.Check(context.Background(), w, nil)

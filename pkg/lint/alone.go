@@ -5,6 +5,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -23,7 +24,7 @@ type Alone struct {
 func newAlone(in Input) *Alone {
 	snap := in.Snapshot.Supposing(cluster.Workload, cluster.Cohort, cluster.AdmissionCheck, cluster.Topology,
 		cluster.LimitRange, cluster.PriorityClass, cluster.WorkloadPriorityClass, cluster.DeviceClass)
-	engine := charge.NewEngine(snap, in.Config, device.NewInventory(snap))
+	engine := charge.NewEngine(snap, in.Config, device.NewInventory(snap, selector.Of(in.Config.Behavior)))
 	return &Alone{
 		Workloads: workload.Find(snap, in.Config, workload.Options{}),
 		engine:    engine, admission: admission.New(engine, nil), charges: map[*workload.Workload]*charge.Charge{},

@@ -8,6 +8,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
@@ -91,7 +92,7 @@ func newFacts(in Input) *Facts {
 	f.workloads = sync.OnceValue(func() []*workload.Workload {
 		return workload.Find(f.Snapshot, f.Config, workload.Options{})
 	})
-	f.inventory = sync.OnceValue(func() *device.Inventory { return device.NewInventory(f.Snapshot) })
+	f.inventory = sync.OnceValue(func() *device.Inventory { return device.NewInventory(f.Snapshot, selector.Of(f.Config.Behavior)) })
 	f.engine = sync.OnceValue(func() *charge.Engine { return charge.NewEngine(f.Snapshot, f.Config, f.inventory()) })
 	f.charges = sync.OnceValue(func() []*charge.Charge { return f.engine().Charges(f.workloads()) })
 	f.admission = sync.OnceValue(func() *admission.Engine { return admission.New(f.engine(), f.charges()) })

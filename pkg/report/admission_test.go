@@ -13,6 +13,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
@@ -39,7 +40,7 @@ func researchEdited(t *testing.T, edit *strings.Replacer, without ...string) (*c
 	if err != nil {
 		t.Fatal(err)
 	}
-	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
+	engine := charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))
 	return snap, conf, admission.New(engine, engine.Charges(workload.Find(snap, conf, workload.Options{})))
 }
 

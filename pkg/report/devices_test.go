@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
@@ -19,7 +20,7 @@ func stock(t *testing.T) *device.Stock {
 		t.Fatal(err)
 	}
 	snap := b.Build()
-	return device.NewStock(device.NewInventory(snap), device.NewAllocations(snap))
+	return device.NewStock(device.NewInventory(snap, selector.Newest), device.NewAllocations(snap))
 }
 
 func TestScreensOfDevices(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -32,7 +33,7 @@ func Charges(snap *cluster.Snapshot) ([]*charge.Charge, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
+	engine := charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))
 	var out []*charge.Charge
 	for _, w := range workload.Find(snap, conf, workload.Options{}) {
 		out = append(out, engine.Charge(w))

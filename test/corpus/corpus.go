@@ -23,6 +23,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -186,7 +187,7 @@ func Load(name string, data []byte, options config.Options) (Layers, error) {
 
 // LayersOf runs the layers over a snapshot.
 func LayersOf(snap *cluster.Snapshot, conf *config.Config) Layers {
-	engine := charge.NewEngine(snap, conf, device.NewInventory(snap))
+	engine := charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))
 	return Layers{snap, conf, engine, engine.Charges(workload.Find(snap, conf, workload.Options{}))}
 }
 

@@ -9,10 +9,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-	dracel "k8s.io/dynamic-resource-allocation/cel"
 	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 )
 
 // Limits of device class mappings.
@@ -125,9 +125,9 @@ func (v validator) sources(path *field.Path, sources []configapi.DeviceClassSour
 	if len(sources) == 0 {
 		return nil
 	}
-	cache := dracel.NewCache(len(sources), dracel.Features{})
+	library := selector.Of(v.behavior)
 	if v.behavior.CounterMultipleMappings {
-		return v.manySources(path, sources, cache)
+		return v.manySources(path, sources, library)
 	}
 	if !v.gates[release.KueueDRAIntegrationPartitionableDevices] {
 		if !v.behavior.SourcesNeedGate {
@@ -136,11 +136,11 @@ func (v validator) sources(path *field.Path, sources []configapi.DeviceClassSour
 		return field.ErrorList{field.Invalid(path, len(sources),
 			"sources require KueueDRAIntegrationPartitionableDevices to be enabled")}
 	}
-	return singleSources(path, sources, cache)
+	return singleSources(path, sources, library)
 }
 
 // singleSources are the rules of 0.18: one counter source to a mapping.
-func singleSources(path *field.Path, sources []configapi.DeviceClassSourceConfig, cache *dracel.Cache) field.ErrorList {
+func singleSources(path *field.Path, sources []configapi.DeviceClassSourceConfig, library selector.Library) field.ErrorList {
 	var errs field.ErrorList
 	if len(sources) > 1 {
 		errs = append(errs, field.TooMany(path, len(sources), 1))
@@ -153,7 +153,7 @@ func singleSources(path *field.Path, sources []configapi.DeviceClassSourceConfig
 		}
 		errs = append(errs, boundedName(at.Child("name"), s.Counter.Name, maxSingleCounterName)...)
 		errs = append(errs, boundedName(at.Child("driver"), s.Counter.Driver, maxSingleDriver)...)
-		errs = append(errs, deviceSelector(at, s.Counter.DeviceSelector, cache)...)
+		errs = append(errs, deviceSelector(at, s.Counter.DeviceSelector, library)...)
 	}
 	return errs
 }
@@ -169,7 +169,7 @@ func boundedName(path *field.Path, name string, limit int) field.ErrorList {
 }
 
 // manySources are the rules from 0.19: counter or capacity sources, several to a mapping, not mixed.
-func (v validator) manySources(path *field.Path, sources []configapi.DeviceClassSourceConfig, cache *dracel.Cache) field.ErrorList {
+func (v validator) manySources(path *field.Path, sources []configapi.DeviceClassSourceConfig, library selector.Library) field.ErrorList {
 	var errs field.ErrorList
 	counters, capacities := false, false
 	for i, s := range sources {
@@ -181,10 +181,10 @@ func (v validator) manySources(path *field.Path, sources []configapi.DeviceClass
 			errs = append(errs, field.Invalid(at, "counter+capacity", "exactly one source type must be set per entry"))
 		case s.Counter != nil:
 			counters = true
-			errs = append(errs, v.counterSource(at.Child("counter"), s.Counter, cache)...)
+			errs = append(errs, v.counterSource(at.Child("counter"), s.Counter, library)...)
 		default:
 			capacities = true
-			errs = append(errs, v.capacitySource(at.Child("capacity"), s.Capacity, cache)...)
+			errs = append(errs, v.capacitySource(at.Child("capacity"), s.Capacity, library)...)
 		}
 	}
 	if counters && capacities {
@@ -193,7 +193,7 @@ func (v validator) manySources(path *field.Path, sources []configapi.DeviceClass
 	return errs
 }
 
-func (v validator) counterSource(path *field.Path, s *configapi.DeviceClassCounterSource, cache *dracel.Cache) field.ErrorList {
+func (v validator) counterSource(path *field.Path, s *configapi.DeviceClassCounterSource, library selector.Library) field.ErrorList {
 	if !v.gates[release.KueueDRAIntegrationPartitionableDevices] {
 		return field.ErrorList{field.Invalid(path, true,
 			"counter sources require KueueDRAIntegrationPartitionableDevices to be enabled")}
@@ -205,17 +205,17 @@ func (v validator) counterSource(path *field.Path, s *configapi.DeviceClassCount
 		errs = append(errs, field.Invalid(path.Child("name"), s.Name, strings.Join(bad, ",")))
 	}
 	errs = append(errs, sourceDriver(path.Child("driver"), s.Driver)...)
-	return append(errs, deviceSelector(path, s.DeviceSelector, cache)...)
+	return append(errs, deviceSelector(path, s.DeviceSelector, library)...)
 }
 
-func (v validator) capacitySource(path *field.Path, s *configapi.DeviceClassCapacitySource, cache *dracel.Cache) field.ErrorList {
+func (v validator) capacitySource(path *field.Path, s *configapi.DeviceClassCapacitySource, library selector.Library) field.ErrorList {
 	if !v.gates[release.KueueDRAIntegrationConsumableCapacity] {
 		return field.ErrorList{field.Invalid(path, true,
 			"capacity sources require KueueDRAIntegrationConsumableCapacity to be enabled")}
 	}
 	errs := capacityName(path.Child("name"), s.Name)
 	errs = append(errs, sourceDriver(path.Child("driver"), s.Driver)...)
-	return append(errs, deviceSelector(path, s.DeviceSelector, cache)...)
+	return append(errs, deviceSelector(path, s.DeviceSelector, library)...)
 }
 
 func sourceDriver(path *field.Path, driver string) field.ErrorList {
@@ -228,13 +228,13 @@ func sourceDriver(path *field.Path, driver string) field.ErrorList {
 	return nil
 }
 
-func deviceSelector(path *field.Path, s resourcev1.DeviceSelector, cache *dracel.Cache) field.ErrorList {
+func deviceSelector(path *field.Path, s resourcev1.DeviceSelector, library selector.Library) field.ErrorList {
 	path = path.Child("deviceSelector", "cel", "expression")
 	if s.CEL == nil || s.CEL.Expression == "" {
 		return field.ErrorList{field.Required(path, "")}
 	}
-	if result := cache.GetOrCompile(s.CEL.Expression); result.Error != nil {
-		return field.ErrorList{field.Invalid(path, s.CEL.Expression, fmt.Sprintf("CEL compilation failed: %v", result.Error))}
+	if result := library.Compile(s.CEL.Expression); result.Detail != "" {
+		return field.ErrorList{field.Invalid(path, s.CEL.Expression, "CEL compilation failed: "+result.Detail)}
 	}
 	return nil
 }

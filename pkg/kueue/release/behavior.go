@@ -35,6 +35,9 @@ type Behavior struct {
 	RejectConstraintsAndConfig bool
 	// RejectCELSelectors: claim templates with CEL selectors are refused.
 	RejectCELSelectors bool
+	// ListAttributes: the Kubernetes library that evaluates selectors knows attributes that are lists (1.37); else any
+	// selector fails on a device that has one.
+	ListAttributes bool
 	// CheckCELSatisfiability: selectors are checked against the devices of ResourceSlices.
 	CheckCELSatisfiability bool
 	// NilExactlyIsError: a device request without exactly is a field error; else the manager panics.

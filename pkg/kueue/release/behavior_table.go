@@ -13,6 +13,7 @@ var rules = []rule{
 	{func(b *Behavior) *bool { return &b.AdminAccessExempt }, sinceMain},
 	{func(b *Behavior) *bool { return &b.RejectConstraintsAndConfig }, until("v0.18.2", "v0.19.0", Main)},
 	{func(b *Behavior) *bool { return &b.RejectCELSelectors }, until("v0.18.0", "v0.19.0", Main)},
+	{func(b *Behavior) *bool { return &b.ListAttributes }, sinceMain},
 	{func(b *Behavior) *bool { return &b.CheckCELSatisfiability }, since18},
 	{func(b *Behavior) *bool { return &b.NilExactlyIsError }, from("v0.18.4", "v0.19.0", Main)},
 	{func(b *Behavior) *bool { return &b.SaturateDeviceCount }, from("v0.18.3", "v0.19.0", Main)},

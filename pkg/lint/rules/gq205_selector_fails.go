@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -18,7 +20,8 @@ var selectorFails = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A CEL selector can't be evaluated on the published devices",
 		Why: "A selector that reads what a device does not have ends with an error, which is not the same as \"no match\": Kueue refuses " +
-			"the workload, and the scheduler gives up on the pod for every node.",
+			"the workload, and the scheduler gives up on the pod for every node. Before 0.20 Kueue evaluates no selector on a device " +
+			"that has a list for an attribute, of whatever driver the device is.",
 		Bad:   "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].profil == \"1g.5gb\"'}\n",
 		Good:  "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].profile == \"1g.5gb\"'}\n",
 		Since: "every version",
@@ -87,6 +90,11 @@ func missingKey(err error) string {
 }
 
 func guardHelp(err error) string {
+	var list *selector.ListError
+	if errors.As(err, &list) {
+		return fmt.Sprintf("no selector works on a device while its attribute %s is a list: have the driver not publish it, "+
+			"or take a release of Kueue that is built with Kubernetes 1.37 (0.20)", list.Attribute)
+	}
 	if key := missingKey(err); key != "" {
 		return fmt.Sprintf("guard it with has(…) && …, or read it as .?%s.orValue(…); check the name against the ResourceSlices", key)
 	}

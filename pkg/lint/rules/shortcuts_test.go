@@ -17,6 +17,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
@@ -105,7 +106,7 @@ func TestAloneIsAsAmongAll(t *testing.T) {
 		rule := &lint.Rule{ID: "GQ900", Name: "compares", Check: func(p *lint.Pass) {
 			snap := in.Snapshot.Supposing(cluster.Workload, cluster.Cohort, cluster.AdmissionCheck, cluster.Topology, cluster.LimitRange,
 				cluster.PriorityClass, cluster.WorkloadPriorityClass, cluster.DeviceClass)
-			engine := charge.NewEngine(snap, in.Config, device.NewInventory(snap))
+			engine := charge.NewEngine(snap, in.Config, device.NewInventory(snap, selector.Of(in.Config.Behavior)))
 			charges := engine.Charges(workload.Find(snap, in.Config, workload.Options{}))
 			among := admission.New(engine, charges)
 			holding += len(among.Reservations())

@@ -11,6 +11,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
@@ -26,7 +27,7 @@ func Simulate(dump []byte, version string, replay bool) (*outcome.Result, error)
 	if err != nil {
 		return nil, err
 	}
-	engine := charge.NewEngine(snapshot, configuration, device.NewInventory(snapshot))
+	engine := charge.NewEngine(snapshot, configuration, device.NewInventory(snapshot, selector.Of(configuration.Behavior)))
 	charges := engine.Charges(workload.Find(snapshot, configuration, workload.Options{}))
 	d := describer{format: charge.Formatter{Binary: configuration.BinaryResource}}
 	decider := admission.New(engine, charges)
