@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -166,7 +167,7 @@ func (r *run) chargeClasses(c podClaim, t *claimTemplate, g gates) {
 		logical, _ := r.e.cfg.Lookup(n.class)
 		r.add(c.set, draLine{
 			resource: logical, quantity: *resource.NewQuantity(n.count, resource.DecimalSI), method: DeviceCount,
-			derivation: []string{"claim " + c.name, "template " + c.template, "class " + n.class, devices(n.count)},
+			derivation: []string{"claim " + c.name, "template " + c.template, n.classes(), devices(n.count)},
 			evidence: []Evidence{
 				c.evidence(r),
 				t.classEvidence(n.request),
@@ -174,6 +175,11 @@ func (r *run) chargeClasses(c podClaim, t *claimTemplate, g gates) {
 			},
 		})
 	}
+}
+
+// classes names the class, and those that may be allocated in its place.
+func (n classCount) classes() string {
+	return strings.Join(append([]string{"class " + n.class}, n.alternatives...), " or ")
 }
 
 func devices(n int64) string {

@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/types"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -148,8 +149,8 @@ type run struct {
 // podSetDevices collects what devices add to one pod of a pod set.
 type podSetDevices struct {
 	lines []draLine
-	// replaced are extended resource names taken over by the DeviceClass path.
-	replaced map[corev1.ResourceName]bool
+	// replaced are extended resource names that the DeviceClass path charges, with the amount per pod that it took over.
+	replaced map[corev1.ResourceName]resource.Quantity
 }
 
 // missing records kinds whose absence keeps the charge unknown.

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 )
@@ -34,8 +35,8 @@ func (q extendedRequest) path(i int) *field.Path {
 }
 
 // extendedResources moves extended resources that a DeviceClass declares to their quota resource. Per
-// pod, init containers count by their maximum (sidecars too, whatever the pod's own sum says), main
-// containers by their sum, and the larger of both is charged. All errors of all pod sets are told.
+// pod, init containers count by their maximum (before 0.19.6 sidecars too, whatever the pod's own sum says),
+// main containers by their sum, and the larger of both is charged. All errors of all pod sets are told.
 func (r *run) extendedResources(gates) {
 	var found extendedErrors
 	for i := range r.w.PodSets {
@@ -142,6 +143,9 @@ func (r *run) extendedRequests(i int) []extendedRequest {
 // extendedByName takes maximum and sum per resource name and maps the result.
 func (r *run) extendedByName(i int, requests []extendedRequest, found *extendedErrors) {
 	totals := aggregate(requests, func(q extendedRequest) corev1.ResourceName { return q.name })
+	if r.e.cfg.Behavior.SidecarsSummedInExtendedResources {
+		totals = r.asPodRequests(i, requests)
+	}
 	found.walk()
 	for _, name := range slices.Sorted(maps.Keys(totals)) {
 		found.name()
@@ -165,7 +169,7 @@ func (r *run) extendedByName(i int, requests []extendedRequest, found *extendedE
 				fmt.Sprintf("the requests for %s add up to more than an int64 holds", name), r.containerEvidence(i, of[0]))
 			continue
 		}
-		r.replace(i, name)
+		r.replace(i, name, total)
 		r.addExtended(i, name, key, *resource.NewQuantity(value, resource.DecimalSI), of)
 	}
 }
@@ -186,7 +190,7 @@ func (r *run) extendedByContainer(i int, requests []extendedRequest, found *exte
 			continue
 		}
 		key, ok := r.quotaKey(i, q.name, []extendedRequest{q}, found)
-		r.replace(i, q.name)
+		r.replace(i, q.name, q.quantity)
 		if !ok {
 			continue
 		}
@@ -199,6 +203,26 @@ func (r *run) extendedByContainer(i int, requests []extendedRequest, found *exte
 		of := names[key]
 		r.addExtended(i, of[0].name, key, totals[key], of)
 	}
+}
+
+// asPodRequests adds up as the scheduler does for a pod: sidecars run beside the main containers and are added to them.
+func (r *run) asPodRequests(i int, requests []extendedRequest) map[corev1.ResourceName]resource.Quantity {
+	var pod corev1.Pod
+	for _, c := range r.pods[i].Spec.InitContainers {
+		pod.Spec.InitContainers = append(pod.Spec.InitContainers, corev1.Container{RestartPolicy: c.RestartPolicy})
+	}
+	pod.Spec.Containers = make([]corev1.Container, len(r.pods[i].Spec.Containers))
+	for _, q := range requests {
+		of := pod.Spec.Containers
+		if q.init {
+			of = pod.Spec.InitContainers
+		}
+		if of[q.index].Resources.Requests == nil {
+			of[q.index].Resources.Requests = corev1.ResourceList{}
+		}
+		of[q.index].Resources.Requests[q.name] = q.quantity
+	}
+	return resourcehelper.PodRequests(&pod, resourcehelper.PodResourcesOptions{})
 }
 
 // aggregate sums main containers and takes the maximum over init containers, each container's equal
@@ -264,11 +288,12 @@ func (r *run) containerEvidence(i int, q extendedRequest) Evidence {
 	return r.at(i, fmt.Sprintf("spec.%s[%d].resources.requests[%q]", q.segment(), q.index, q.name), q.quantity.String())
 }
 
-func (r *run) replace(i int, name corev1.ResourceName) {
+// replace takes an amount of an extended resource out of the ordinary requests of pod set i.
+func (r *run) replace(i int, name corev1.ResourceName, amount resource.Quantity) {
 	if r.sets[i].replaced == nil {
-		r.sets[i].replaced = map[corev1.ResourceName]bool{}
+		r.sets[i].replaced = map[corev1.ResourceName]resource.Quantity{}
 	}
-	r.sets[i].replaced[name] = true
+	r.sets[i].replaced[name] = amount
 }
 
 func (r *run) addExtended(i int, name, key corev1.ResourceName, total resource.Quantity, of []extendedRequest) {

@@ -18,7 +18,7 @@ import (
 
 // merge adds what devices bring to the ordinary requests of each pod set, converts to Kueue's integer
 // units, and multiplies by the number of pods. Extended resources taken over by a DeviceClass leave
-// the ordinary requests, also when a transformation produced them.
+// the ordinary requests; what of them is not the containers' own differs by release.
 func (r *run) merge() {
 	covered := r.covered()
 	for i := range r.w.PodSets {
@@ -64,8 +64,10 @@ func (r *run) mergeSet(i int, set *PodSet) {
 	}
 	evidence := []Evidence{r.at(i, "spec", "")}
 	for _, q := range pod.Requests {
-		if r.sets[i].replaced[q.Name] {
-			continue
+		if taken, ok := r.sets[i].replaced[q.Name]; ok {
+			if q = residual(q, taken, b); q.Quantity.Sign() <= 0 {
+				continue
+			}
 		}
 		s := get(q.Name)
 		s.ordinary = q.Quantity
@@ -109,6 +111,24 @@ func (r *run) mergeSet(i int, set *PodSet) {
 			set.Lines = append(set.Lines, l)
 		}
 	}
+}
+
+// residual is what stays an ordinary request of an extended resource whose devices are charged by their class: what the
+// pod asks for beyond its containers (overhead), and the output of transformations. Before 0.19.6 nothing stays.
+func residual(q workload.Request, taken resource.Quantity, b release.Behavior) workload.Request {
+	if !b.ExtendedResidual {
+		return workload.Request{Name: q.Name}
+	}
+	if q.Kept.Cmp(taken) < 0 {
+		taken = q.Kept
+	}
+	left := q.Quantity.DeepCopy()
+	left.Sub(taken)
+	q.Quantity = left
+	if !q.Transformed {
+		q.Steps = []string{"overhead of the pod: its containers' own requests are charged by the DeviceClass"}
+	}
+	return q
 }
 
 // perPod joins ordinary requests and devices of one pod: as exact quantities rounded up once, or, in

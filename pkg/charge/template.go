@@ -29,7 +29,12 @@ func (t *claimTemplate) classEvidence(request int) Evidence {
 	if e, ok := t.classes[request]; ok {
 		return e
 	}
-	e := object(t.record, objectPath(requestsPath.Index(request).Child("exactly", "deviceClassName")), t.spec.Devices.Requests[request].Exactly.DeviceClassName)
+	var e Evidence
+	if x := t.spec.Devices.Requests[request].Exactly; x != nil {
+		e = object(t.record, objectPath(requestsPath.Index(request).Child("exactly", "deviceClassName")), x.DeviceClassName)
+	} else {
+		e = object(t.record, objectPath(requestsPath.Index(request).Child("firstAvailable")), "")
+	}
 	if t.classes == nil {
 		t.classes = map[int]Evidence{}
 	}
@@ -41,6 +46,8 @@ func (t *claimTemplate) classEvidence(request int) Evidence {
 type classCount struct {
 	class string
 	count int64
+	// alternatives are the other classes of a request with firstAvailable: they cost the same.
+	alternatives []string
 	// request is the index of the first device request for the class, for evidence.
 	request int
 }
@@ -89,6 +96,10 @@ func (t *claimTemplate) countDevices(e *Engine) {
 	for k := range t.spec.Devices.Requests {
 		req := &t.spec.Devices.Requests[k]
 		class, n, err := deviceRequest(e, req, requestsPath.Index(k))
+		var alternatives []string
+		if len(req.FirstAvailable) > 0 && b.PrioritizedList {
+			class, n, alternatives, err = prioritizedList(e, req.FirstAvailable, requestsPath.Index(k).Child("firstAvailable"))
+		}
 		if err != nil {
 			t.countErr = err
 			return
@@ -103,6 +114,7 @@ func (t *claimTemplate) countDevices(e *Engine) {
 			order = append(order, class)
 		}
 		c.count = add(c.count, n, b.SaturateDeviceCount)
+		c.alternatives = append(c.alternatives, alternatives...)
 	}
 	if b.ResourceOrder == release.FNV64a {
 		sortFNV(order)

@@ -198,6 +198,15 @@ func TestWhatKueueAddsToTemplates(t *testing.T) {
 		{"Spark: cpu from coreRequest alone, memory in Java's units, no overhead, sidecars",
 			object("sparkoperator.k8s.io/v1beta2", "SparkApplication", "s", "spec: {driver: {cores: 4, memory: 512m, memoryOverhead: 1g, sidecars: [{name: log, resources: {requests: {cpu: 100m}}}]}, executor: {}}"), "v0.19.2", 0,
 			[]string{"log cpu 100m", "spark-kubernetes-driver memory 512Mi"}},
+		{"Spark from 0.19.6: cores, and memory with its overhead",
+			object("sparkoperator.k8s.io/v1beta2", "SparkApplication", "s", "spec: {driver: {cores: 4, memory: 512m, memoryOverhead: 1g}, executor: {}}"), "v0.19.6", 0,
+			[]string{"spark-kubernetes-driver cpu 4", "spark-kubernetes-driver memory 1536Mi"}},
+		{"Spark's own defaults: one core, 1g, and 384 MiB of overhead at least",
+			object("sparkoperator.k8s.io/v1beta2", "SparkApplication", "s", "spec: {driver: {}, executor: {}}"), "v0.20.0", 0,
+			[]string{"spark-kubernetes-driver cpu 1", "spark-kubernetes-driver memory 1408Mi"}},
+		{"what is not of the JVM gets two fifths more; properties of Spark count where the spec is silent",
+			object("sparkoperator.k8s.io/v1beta2", "SparkApplication", "s", "spec: {type: Python, sparkConf: {spark.executor.memory: 10g, spark.executor.cores: '2'}, driver: {}, executor: {coreRequest: 500m}}"), "v0.20.0", 1,
+			[]string{"spark-kubernetes-executor cpu 500m", "spark-kubernetes-executor memory 14Gi"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			ws := findWith(t, []byte(everyFramework+tc.yaml), tc.version)

@@ -210,6 +210,13 @@ func (f *finder) checkPodSets(w *Workload) {
 		w.State = Stuck
 		w.Reasons = append(w.Reasons, reason(NoPodSets, "It has no pod set, and a Workload must have one: none can be made.", w.Owner, ""))
 	}
+	for i := range w.PodSets {
+		if why := f.refusedResources(&w.PodSets[i]); why != nil {
+			w.State = Stuck
+			w.Reasons = append(w.Reasons, *why)
+			return
+		}
+	}
 }
 
 // refusal is the webhook's objection to creating the object, or "".

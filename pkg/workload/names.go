@@ -15,18 +15,17 @@ import (
 )
 
 const (
-	nameHashLength     = 5
-	longestName        = 253
-	longestShortName   = 63
-	elasticAnnotation  = "kueue.x-k8s.io/elastic-job"
-	rayGeneration      = "kueue.x-k8s.io/raycluster-generation"
-	prebuiltKey        = "kueue.x-k8s.io/prebuilt-workload-name"
-	originLabel        = "kueue.x-k8s.io/multikueue-origin"
-	originUID          = "kueue.x-k8s.io/multikueue-origin-uid"
-	gateShortNames     = "ShortWorkloadNames"
-	gateElastic        = "ElasticJobsViaWorkloadSlices"
-	gateIdentifiers    = "WorkloadIdentifierAnnotations"
-	gatePriorityByName = "WorkloadPriorityClassDefaulting"
+	nameHashLength    = 5
+	longestName       = 253
+	longestShortName  = 63
+	elasticAnnotation = "kueue.x-k8s.io/elastic-job"
+	rayGeneration     = "kueue.x-k8s.io/raycluster-generation"
+	prebuiltKey       = "kueue.x-k8s.io/prebuilt-workload-name"
+	originLabel       = "kueue.x-k8s.io/multikueue-origin"
+	originUID         = "kueue.x-k8s.io/multikueue-origin-uid"
+	gateShortNames    = "ShortWorkloadNames"
+	gateElastic       = "ElasticJobsViaWorkloadSlices"
+	gateIdentifiers   = "WorkloadIdentifierAnnotations"
 )
 
 // Name is the name Kueue gives the Workload of an owner: kind and name, cut to length, and a hash of kind,

@@ -41,7 +41,7 @@ func (f *finder) priorityLabelOf(o *cluster.Object) string {
 	if class := o.Meta.Labels[priorityLabel]; class != "" {
 		return class
 	}
-	if fresh(o) && f.cfg.Enabled(gatePriorityByName) && !f.ownedByEnabledKind(o) &&
+	if fresh(o) && f.cfg.Behavior.WPCDefaulting && !f.ownedByEnabledKind(o) &&
 		f.snap.Get(cluster.WorkloadPriorityClass, "", defaultClassForJobs) != nil {
 		return defaultClassForJobs
 	}

@@ -45,11 +45,15 @@ func reclaimableJob(f *finder, o *cluster.Object, podSets []PodSet) map[string]i
 	if parallelism <= 1 || over <= 0 {
 		return nil
 	}
+	running := parallelism
+	if f.cfg.Behavior.ReclaimOfPodSet {
+		running = min(parallelism, completions)
+	}
 	remaining := max(completions-over, 0)
-	if remaining >= parallelism {
+	if remaining >= running {
 		return nil
 	}
-	return map[string]int32{podSets[0].Name: parallelism - remaining}
+	return map[string]int32{podSets[0].Name: running - remaining}
 }
 
 // indexesOver counts the indexes below completions that any of the lists ("0-3,7") names.

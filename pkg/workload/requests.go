@@ -20,6 +20,8 @@ import (
 type Request struct {
 	Name     corev1.ResourceName
 	Quantity resource.Quantity
+	// Kept is the part of Quantity that the pod requests itself; the rest is the output of transformations.
+	Kept resource.Quantity
 	// Transformed tells that a transformation produced (part of) it.
 	Transformed bool
 	// Steps say where the number comes from.
@@ -70,15 +72,14 @@ func (r *Requester) PodSet(namespace string, ps *PodSet) PodRequests {
 	var out PodRequests
 	var origin origins
 	out.Spec = r.adjust(namespace, &ps.Template.Spec, &out, &origin)
-	total := resourcehelper.PodRequests(&corev1.Pod{Spec: *out.Spec}, resourcehelper.PodResourcesOptions{})
+	total := r.total(out.Spec)
 	for _, name := range slices.Sorted(maps.Keys(total)) {
 		if r.excluded(name) {
 			out.Excluded = append(out.Excluded, name)
-			delete(total, name)
 		}
 	}
-	for _, t := range transform(total, r.cfg) {
-		q := Request{Name: t.name, Quantity: t.value, Transformed: t.transformed, Steps: t.steps, Others: t.others}
+	for _, t := range transform(total, out.Excluded, r.cfg) {
+		q := Request{Name: t.name, Quantity: t.value, Kept: t.kept, Transformed: t.transformed, Steps: t.steps, Others: t.others}
 		if !t.transformed {
 			q.Steps = origin.steps(out.Spec, t.name)
 		}
@@ -90,6 +91,23 @@ func (r *Requester) PodSet(namespace string, ps *PodSet) PodRequests {
 	}
 	out.Uncertain = append(out.Uncertain, origin.uncertain...)
 	return out
+}
+
+// total is the request of a pod. Requests at pod level stand for the sum of the containers, whatever it is, unless the
+// release charges at least that sum.
+func (r *Requester) total(spec *corev1.PodSpec) corev1.ResourceList {
+	pod := &corev1.Pod{Spec: *spec}
+	total := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{})
+	if spec.Resources == nil || !r.cfg.Behavior.PodLevelCoversContainers {
+		return total
+	}
+	containers := resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{SkipPodLevelResources: true})
+	for name, q := range containers {
+		if at, ok := total[name]; !ok || q.Cmp(at) > 0 {
+			total[name] = q
+		}
+	}
+	return total
 }
 
 func (r *Requester) excluded(name corev1.ResourceName) bool {
@@ -161,6 +179,9 @@ func (r *Requester) adjust(namespace string, in *corev1.PodSpec, out *PodRequest
 		mark(&o.limits, name)
 	}
 	each := func(res *corev1.ResourceRequirements) {
+		if r.cfg.Behavior.LimitIsRequest {
+			fill(&res.Requests, res.Limits, filled)
+		}
 		if limits != nil {
 			limits.applyContainer(res, o)
 		}

@@ -32,7 +32,7 @@ var javaUnits = []struct{ java, kubernetes string }{
 	{"k", "Ki"}, {"m", "Mi"}, {"g", "Gi"}, {"t", "Ti"}, {"p", "Pi"},
 }
 
-func sparkPodSets(_ *finder, o *cluster.Object) shape {
+func sparkPodSets(f *finder, o *cluster.Object) shape {
 	app := cluster.As[*crd.SparkApplication](o)
 	if app == nil {
 		return unreadable(o)
@@ -48,7 +48,15 @@ func sparkPodSets(_ *finder, o *cluster.Object) shape {
 		{"executor", sparkExecutorContainer, deref(app.Spec.Executor.Instances, 0), &app.Spec.Executor.SparkPod},
 	} {
 		path := "spec." + role.name
-		template, err := sparkTemplate(role.pod, role.container)
+		pod := role.pod
+		var err error
+		if f.cfg.Behavior.SparkOverheadCharged {
+			pod, err = asSparkRequests(&app.Spec, role.name, pod)
+		}
+		var template *corev1.PodTemplateSpec
+		if err == nil {
+			template, err = sparkTemplate(pod, role.container)
+		}
 		if err != nil {
 			return broken(reason(NoPodSets, "Its "+role.name+" can't be priced: "+err.Error()+".", o, path))
 		}
@@ -57,7 +65,7 @@ func sparkPodSets(_ *finder, o *cluster.Object) shape {
 	return s
 }
 
-// sparkTemplate builds the pod: cpu from coreRequest alone, memory without overhead, the GPU as a limit.
+// sparkTemplate builds the pod: cpu from coreRequest, memory as it stands, the GPU as a limit.
 func sparkTemplate(p *crd.SparkPod, container string) (*corev1.PodTemplateSpec, error) {
 	main := corev1.Container{Name: container}
 	for _, q := range []struct {

@@ -21,12 +21,15 @@ type transformed struct {
 	transformed bool
 	steps       []string
 	others      []resource.Quantity
+	// kept is what the pod requests itself of it.
+	kept resource.Quantity
 }
 
 // transform applies resources.transformations in one pass: outputs are never inputs again. A
-// multiplyBy resource that the pod does not request counts as one.
-func transform(in corev1.ResourceList, cfg *config.Config) []transformed {
-	t := transformation{in: in, cfg: cfg, generated: map[corev1.ResourceName][]product{}, kept: corev1.ResourceList{}}
+// multiplyBy resource that the pod does not request counts as one. Excluded resources are not charged themselves; whether
+// they take part in a transformation differs by release.
+func transform(in corev1.ResourceList, excluded []corev1.ResourceName, cfg *config.Config) []transformed {
+	t := transformation{in: in, excluded: excluded, cfg: cfg, generated: map[corev1.ResourceName][]product{}, kept: corev1.ResourceList{}}
 	rules := map[corev1.ResourceName]*configapi.ResourceTransformation{}
 	if r := cfg.Configuration.Resources; r != nil {
 		for i := range r.Transformations {
@@ -34,9 +37,10 @@ func transform(in corev1.ResourceList, cfg *config.Config) []transformed {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(in)) {
-		if rule, ok := rules[name]; ok {
+		drop := slices.Contains(excluded, name)
+		if rule, ok := rules[name]; ok && (!drop || cfg.Behavior.ExcludedInputTransformed) {
 			t.apply(name, rule)
-		} else {
+		} else if !drop {
 			t.kept[name] = in[name]
 		}
 	}
@@ -45,6 +49,7 @@ func transform(in corev1.ResourceList, cfg *config.Config) []transformed {
 
 type transformation struct {
 	in        corev1.ResourceList
+	excluded  []corev1.ResourceName
 	cfg       *config.Config
 	generated map[corev1.ResourceName][]product
 	kept      corev1.ResourceList
@@ -61,7 +66,7 @@ func (t *transformation) apply(name corev1.ResourceName, rule *configapi.Resourc
 	b := t.cfg.Behavior
 	requested := t.in[name]
 	base, times := requested, ""
-	if by, ok := t.in[rule.MultiplyBy]; ok && rule.MultiplyBy != "" {
+	if by, ok := t.multiplier(rule.MultiplyBy); ok {
 		base = multiply(requested, by, b.TransformExactDecimal)
 		times = fmt.Sprintf(" × %s %s", by.String(), rule.MultiplyBy)
 	}
@@ -73,13 +78,22 @@ func (t *transformation) apply(name corev1.ResourceName, rule *configapi.Resourc
 			step:  fmt.Sprintf("transformation of %s %s%s × %s", requested.String(), name, times, factor.String()),
 		})
 	}
-	if ptr.Deref(rule.Strategy, configapi.Retain) == configapi.Retain {
+	if ptr.Deref(rule.Strategy, configapi.Retain) == configapi.Retain && !slices.Contains(t.excluded, name) {
 		if b.RetainUnmultiplied {
 			t.kept[name] = requested
 		} else {
 			t.kept[name] = base
 		}
 	}
+}
+
+// multiplier is the request that a rule multiplies by, if there is one.
+func (t *transformation) multiplier(name corev1.ResourceName) (resource.Quantity, bool) {
+	if name == "" || slices.Contains(t.excluded, name) && !t.cfg.Behavior.ExcludedMultiplierMultiplies {
+		return resource.Quantity{}, false
+	}
+	by, ok := t.in[name]
+	return by, ok
 }
 
 func (t *transformation) result() []transformed {
@@ -102,7 +116,7 @@ func (t *transformation) one(name corev1.ResourceName) transformed {
 	kept, isKept := t.kept[name]
 	products := t.generated[name]
 	if isKept {
-		r.value = kept.DeepCopy()
+		r.value, r.kept = kept.DeepCopy(), kept.DeepCopy()
 	}
 	if len(products) == 0 {
 		return r

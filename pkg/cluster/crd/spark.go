@@ -15,6 +15,12 @@ type SparkApplication struct {
 
 // SparkApplicationSpec is one driver and a number of executors.
 type SparkApplicationSpec struct {
+	// Type is Java, Scala, Python or R: what does not run in a JVM alone gets more memory overhead by default.
+	Type string `json:"type,omitempty"`
+	// SparkConf holds properties of Spark; the fields of the spec win over them.
+	SparkConf            map[string]string `json:"sparkConf,omitempty"`
+	MemoryOverheadFactor *string           `json:"memoryOverheadFactor,omitempty"`
+
 	Suspend      *bool             `json:"suspend,omitempty"`
 	NodeSelector map[string]string `json:"nodeSelector,omitempty"`
 	Volumes      []corev1.Volume   `json:"volumes,omitempty"`
@@ -26,11 +32,13 @@ type SparkApplicationSpec struct {
 type SparkPod struct {
 	// Template gives only its metadata to the pods Kueue charges.
 	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
-	// CoreRequest is the cpu request; Kueue does not look at cores.
+	// CoreRequest is the cpu request; without it Spark takes Cores, 1 by default.
 	CoreRequest *string `json:"coreRequest,omitempty"`
+	Cores       *int32  `json:"cores,omitempty"`
 	CoreLimit   *string `json:"coreLimit,omitempty"`
-	// Memory and MemoryLimit are in Java units (512m is 512Mi). Overhead is not charged.
+	// Memory, MemoryOverhead and MemoryLimit are in Java units (512m is 512Mi).
 	Memory            *string             `json:"memory,omitempty"`
+	MemoryOverhead    *string             `json:"memoryOverhead,omitempty"`
 	MemoryLimit       *string             `json:"memoryLimit,omitempty"`
 	GPU               *SparkGPU           `json:"gpu,omitempty"`
 	Labels            map[string]string   `json:"labels,omitempty"`

@@ -110,13 +110,13 @@ func (r *resolver) chooseVersion() error {
 	switch tag := r.imageVersion(); {
 	case r.opts.Version != "":
 		from = VersionFromFlag
-		if v, err = release.Parse(r.opts.Version); err != nil {
+		if v, err = r.parse(r.opts.Version); err != nil {
 			return err
 		}
 	case tag.Text != "":
 		v, from = tag, VersionFromImage
 	case r.opts.Supposed.Version != "":
-		if v, err = release.Parse(r.opts.Supposed.Version); err != nil {
+		if v, err = r.parse(r.opts.Supposed.Version); err != nil {
 			return fmt.Errorf("%s: %w", r.opts.Supposed.By, err)
 		}
 		r.assume("nothing in the input tells the version of Kueue; %s is assumed, by %s", v.Text, r.opts.Supposed.By)
@@ -138,13 +138,21 @@ func (r *resolver) chooseVersion() error {
 	return nil
 }
 
+// parse reads a version; on OpenShift one of the Red Hat build of Kueue, too.
+func (r *resolver) parse(version string) (release.Version, error) {
+	if r.OpenShift {
+		return release.ParseOpenShift(version)
+	}
+	return release.Parse(version)
+}
+
 // imageVersion reads the version from the image tag of the manager.
 func (r *resolver) imageVersion() release.Version {
 	if r.manager == nil {
 		return release.Version{}
 	}
 	tag := imageTag(r.manager.container.Image)
-	v, err := release.Parse(tag)
+	v, err := r.parse(tag)
 	if err != nil && r.opts.Version == "" {
 		r.assume("the image %s of %s tells no version of Kueue", r.manager.container.Image, r.manager.object.Ref)
 	}
@@ -231,6 +239,10 @@ func (r *resolver) setGates() refusal {
 	}
 	var why refusal
 	r.Gates, why = resolveGates(r.Release, in)
+	values, _, _ := in.values()
+	for _, name := range release.GatesOf(r.Release).Unannounced(values) {
+		r.assume("feature gate %s is not known here; whether it changes a charge or an admission is unknown", name)
+	}
 	r.Behavior = r.Behavior.WithGates(r.Gates)
 	return why
 }

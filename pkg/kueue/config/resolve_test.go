@@ -202,23 +202,27 @@ func TestResolveVersion(t *testing.T) {
 		},
 		"the flag wins": {
 			export:  deployment("kueue-system", "kueue-controller-manager", "example.com/kueue:v0.18.4", ""),
-			version: "0.19", want: told{"v0.19.2", "v0.19.2", VersionFromFlag},
+			version: "0.19", want: told{"v0.19.7", "v0.19.7", VersionFromFlag},
 		},
 		"supposed where nothing tells it":     {supposed: "v0.17.2", want: told{"v0.17.2", "v0.17.2", VersionFromDefault}},
 		"supposed on OpenShift":               {export: kueueResource, supposed: "v0.17.2", want: told{"v0.17.2", "v0.17.2", VersionFromDefault}},
-		"the flag wins over what is supposed": {version: "0.19", supposed: "v0.17.2", want: told{"v0.19.2", "v0.19.2", VersionFromFlag}},
+		"the flag wins over what is supposed": {version: "0.19", supposed: "v0.17.2", want: told{"v0.19.7", "v0.19.7", VersionFromFlag}},
 		"the image wins over what is supposed": {
 			export:   deployment("kueue-system", "kueue-controller-manager", "example.com/kueue:v0.18.4", ""),
 			supposed: "v0.17.2", want: told{"v0.18.4", "v0.18.4", VersionFromImage},
 		},
 		"unknown newer image": {
-			export: deployment("kueue-system", "kueue-controller-manager", "example.com/kueue:v0.20.0", ""),
-			want:   told{"v0.20.0", "main", VersionFromImage},
+			export: deployment("kueue-system", "kueue-controller-manager", "example.com/kueue:v0.21.0", ""),
+			want:   told{"v0.21.0", "v0.20.0", VersionFromImage},
 		},
 		"OpenShift": {export: kueueResource, want: told{"v0.18.6", "v0.18.6", VersionFromDefault}},
 		"OpenShift, known by the namespace": {
 			export: configMap("openshift-kueue-operator", "kueue-manager-config", "gpus"),
 			want:   told{"v0.18.6", "v0.18.6", VersionFromDefault},
+		},
+		"OpenShift with an image of its own build": {
+			export: kueueResource + deployment("openshift-kueue-operator", "kueue-controller-manager", "example.com/kueue:v1.4.1", ""),
+			want:   told{"v0.18.6", "v0.18.6", VersionFromImage},
 		},
 		"OpenShift with an image": {
 			export: kueueResource + deployment("openshift-kueue-operator", "kueue-controller-manager", "example.com/kueue:v0.19.1", ""),

@@ -179,6 +179,11 @@ func (v validator) transformations() field.ErrorList {
 			errs = append(errs, field.Duplicate(path.Index(i).Child("input"), t.Input))
 		}
 		seen[t.Input] = true
+		errs = append(errs, v.reservedName(path.Index(i).Child("input"), t.Input)...)
+		errs = append(errs, v.reservedName(path.Index(i).Child("multiplyBy"), t.MultiplyBy)...)
+		for _, output := range slices.Sorted(maps.Keys(t.Outputs)) {
+			errs = append(errs, v.reservedName(path.Index(i).Child("outputs").Key(string(output)), output)...)
+		}
 	}
 	return errs
 }

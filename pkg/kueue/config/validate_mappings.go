@@ -44,10 +44,21 @@ func (v validator) deviceClassMappings() field.ErrorList {
 			errs = append(errs, field.Duplicate(at.Child("name"), m.Name))
 		}
 		names[m.Name] = true
+		if v.gates[release.KueueDRAIntegration] {
+			errs = append(errs, v.reservedName(at.Child("name"), m.Name)...)
+		}
 		errs = append(errs, v.mappingClasses(at.Child("deviceClassNames"), m, taken)...)
 		errs = append(errs, v.sources(at.Child("sources"), m.Sources)...)
 	}
 	return errs
+}
+
+// reservedName refuses the name of the resource that Kueue counts pods by.
+func (v validator) reservedName(path *field.Path, name corev1.ResourceName) field.ErrorList {
+	if !v.behavior.ReservedPodsName || name != corev1.ResourcePods {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, name, "the key is reserved for internal kueue use")}
 }
 
 // labelKeyName checks the name of a quota resource or device class, which must read as a label key.
@@ -213,7 +224,7 @@ func (v validator) capacitySource(path *field.Path, s *configapi.DeviceClassCapa
 		return field.ErrorList{field.Invalid(path, true,
 			"capacity sources require KueueDRAIntegrationConsumableCapacity to be enabled")}
 	}
-	errs := capacityName(path.Child("name"), s.Name)
+	errs := v.capacityName(path.Child("name"), s.Name)
 	errs = append(errs, sourceDriver(path.Child("driver"), s.Driver)...)
 	return append(errs, deviceSelector(path, s.DeviceSelector, library)...)
 }
@@ -240,8 +251,8 @@ func deviceSelector(path *field.Path, s resourcev1.DeviceSelector, library selec
 }
 
 // capacityName checks a qualified name of the resource.k8s.io API: a C identifier, with or without a domain.
-// Like Kubernetes itself it does not look at a name with several slashes.
-func capacityName(path *field.Path, name resourcev1.QualifiedName) field.ErrorList {
+// Like Kubernetes itself early releases do not look at a name with several slashes.
+func (v validator) capacityName(path *field.Path, name resourcev1.QualifiedName) field.ErrorList {
 	parts := strings.Split(string(name), "/")
 	switch len(parts) {
 	case 1:
@@ -257,6 +268,9 @@ func capacityName(path *field.Path, name resourcev1.QualifiedName) field.ErrorLi
 			return append(errs, field.Invalid(path, "", "the name must not be empty"))
 		}
 		return append(errs, cIdentifier(path, parts[1])...)
+	}
+	if v.behavior.CapacityNameChecked {
+		return field.ErrorList{field.Invalid(path, name, "must be a C identifier, with at most one domain before it")}
 	}
 	return nil
 }

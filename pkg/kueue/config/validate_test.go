@@ -103,3 +103,51 @@ func TestSourcesOf018(t *testing.T) {
 		})
 	}
 }
+
+// TestNewerValidation are the rules of releases after 0.19.2, with the release before each.
+func TestNewerValidation(t *testing.T) {
+	const (
+		invalid = "Unable to validate the configuration: "
+		mapping = "resources: {deviceClassMappings: [{name: pods, deviceClassNames: [b]}]}"
+		output  = "resources: {transformations: [{input: cpu, strategy: Retain, outputs: {pods: 1}}]}"
+		slashes = "featureGates: {KueueDRAIntegrationConsumableCapacity: true}\nresources: {deviceClassMappings: [{name: a, " +
+			`deviceClassNames: [b], sources: [{capacity: {name: a/b/c, driver: d, deviceSelector: {cel: {expression: "true"}}}}]}]}`
+		reserved = `Invalid value: "pods": the key is reserved for internal kueue use`
+	)
+	tests := map[string]struct{ version, text, want string }{
+		"a mapping named pods":                  {"0.19.3", mapping, invalid + "resources.deviceClassMappings[0].name: " + reserved},
+		"a mapping named pods, before":          {"0.19.2", mapping, ""},
+		"a mapping named pods, in 0.18":         {"0.18.7", mapping, invalid + "resources.deviceClassMappings[0].name: " + reserved},
+		"a mapping named pods, with the gate":   {"0.20.0", "featureGates: {ReservedResourceNameValidation: false}\n" + mapping, ""},
+		"an output named pods":                  {"0.20.0", output, invalid + "resources.transformations[0].outputs[pods]: " + reserved},
+		"an output named pods, before":          {"0.18.6", output, ""},
+		"a capacity with two slashes":           {"0.19.3", slashes, invalid + `resources.deviceClassMappings[0].sources[0].capacity.name: Invalid value: "a/b/c": must be a C identifier, with at most one domain before it`},
+		"a capacity with two slashes, before":   {"0.19.2", slashes, ""},
+		"a gate nobody announced is no error":   {"0.20.0", "featureGates: {SomethingNew: true}", ""},
+		"a gate that is gone is one":            {"0.20.0", "featureGates: {HierarchicalCohorts: true}", "conflicting feature gates detected: featureGates: Invalid value: {\"HierarchicalCohorts\":true}: unrecognized feature gate: HierarchicalCohorts"},
+		"an unknown gate where all are known":   {"0.19.2", "featureGates: {SomethingNew: true}", "conflicting feature gates detected: featureGates: Invalid value: {\"SomethingNew\":true}: unrecognized feature gate: SomethingNew"},
+		"device feasibility needs its gates":    {"0.20.0", "featureGates: {KueueDRADeviceFeasibility: true, TASNodeFeasibilityForAllLevels: false}", "conflicting feature gates detected: featureGates: Invalid value: {\"KueueDRADeviceFeasibility\":true,\"TASNodeFeasibilityForAllLevels\":false}: KueueDRADeviceFeasibility is enabled, but depends on features that are disabled: [TASNodeFeasibilityForAllLevels]"},
+		"a comprehension over an attribute":     {"0.19.7", comprehension, invalid + `resources.deviceClassMappings[0].sources[0].counter.deviceSelector.cel.expression: Invalid value: "device.attributes['d'].l.exists(x, x == 'a')": CEL compilation failed: compilation failed: ERROR: <input>:1:23: expression of type 'any' cannot be range of a comprehension (must be list, map, or dynamic)` + "\n | device.attributes['d'].l.exists(x, x == 'a')\n | ......................^"},
+		"a comprehension, with newer libraries": {"0.20.0", comprehension, ""},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := resolve(t, nil, fileOptions(tc.version, tc.text))
+			if diff := cmp.Diff(tc.want, c.Refusal()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			unannounced := strings.Contains(strings.Join(c.Assumptions, "; "), "feature gate SomethingNew is not known here")
+			if want := strings.Contains(name, "nobody announced"); unannounced != want {
+				t.Errorf("assumptions %q", c.Assumptions)
+			}
+		})
+	}
+}
+
+const comprehension = `
+resources:
+  deviceClassMappings:
+  - name: a
+    deviceClassNames: [b]
+    sources: [{counter: {name: c, driver: d, deviceSelector: {cel: {expression: "device.attributes['d'].l.exists(x, x == 'a')"}}}}]
+`

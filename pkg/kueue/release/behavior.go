@@ -46,8 +46,6 @@ type Behavior struct {
 	SaturateDeviceCount bool
 	// DRASpecErrorsPermanent: errors of claim templates other than Internal are not retried.
 	DRASpecErrorsPermanent bool
-	// ExtendedResourceByDefault: extended resources backed by a DeviceClass are resolved without a gate being set.
-	ExtendedResourceByDefault bool
 	// ExtendedNeedsDeviceClass: the DRA path is taken for an extended resource only if a DeviceClass declares its name.
 	ExtendedNeedsDeviceClass bool
 	// ExtendedClassNewest: of several classes with one extended resource name the newest is used, then the smallest
@@ -56,19 +54,20 @@ type Behavior struct {
 	// RejectSourceBackedExtended: an extended resource whose class has counter or capacity sources is refused.
 	RejectSourceBackedExtended bool
 	// ExtendedAggregateBeforeMapping: init containers' maximum and main containers' sum are taken per extended
-	// resource name and mapped to the quota resource afterwards; else names are mapped inside each container.
+	// resource name and mapped to the quota resource afterwards, a total beyond int64 is an error, and "resolves to
+	// DeviceClass" errors come once per pod set and name; else names are mapped inside each container.
 	ExtendedAggregateBeforeMapping bool
 	// ExtendedDropNonPositive: zero and negative extended requests are dropped; else only zero ones, and a negative
 	// one lowers the charge.
 	ExtendedDropNonPositive bool
-	// ExtendedTotalOverflowError: a total beyond int64 is an error.
-	ExtendedTotalOverflowError bool
-	// ExtendedErrorPerName: "resolves to DeviceClass" errors come once per pod set and name; else once per container.
-	ExtendedErrorPerName bool
 	// SidecarsSummedInExtendedResources: restartable init containers are added to the main containers.
 	SidecarsSummedInExtendedResources bool
-	// FractionalPlainExtendedOK: a fractional quantity of a name without a DeviceClass is accepted.
-	FractionalPlainExtendedOK bool
+	// ExtendedResidual: only what containers themselves request of an extended resource moves to its quota resource;
+	// overhead and the output of a transformation stay charged under the original name. Else they are lost.
+	ExtendedResidual bool
+	// PrioritizedList: a device request with firstAvailable is charged if all alternatives cost the same; else refused.
+	// Gate KueueDRAIntegrationPrioritizedList.
+	PrioritizedList bool
 	// CounterSources: device class mappings may have counter sources.
 	CounterSources bool
 	// CounterMaxOverAllSets: a device's counter is the maximum over all its counter sets; else that of the first
@@ -79,9 +78,6 @@ type Behavior struct {
 	CounterMultipleMappings bool
 	// CapacitySources: device class mappings may have capacity sources.
 	CapacitySources bool
-	// SkipSourcesWithoutSliceAPI: without the ResourceSlice API sources are skipped and charge nothing; else the manager
-	// is expected to exit at start when a source gate is on.
-	SkipSourcesWithoutSliceAPI bool
 	// DRAMergeBeforeRounding: DRA quantities are added to ordinary ones before rounding to integers; else the rounded
 	// value is added with plain integer arithmetic, which wraps.
 	DRAMergeBeforeRounding bool
@@ -90,8 +86,6 @@ type Behavior struct {
 	DeviceClassErrPathFixed bool
 	// BinarySIForSources: amounts of resources with sources are printed in binary units.
 	BinarySIForSources bool
-	// SliceNotifyNarrow: a ResourceSlice change retries only queues that cover mapped resources; else all.
-	SliceNotifyNarrow bool
 
 	// How ordinary requests and counts are charged.
 
@@ -119,8 +113,20 @@ type Behavior struct {
 	SaturateScale bool
 	// SaturateAddSub: adding and subtracting requests saturates; else it wraps.
 	SaturateAddSub bool
-	// UnlimitedAmounts: amounts of quota saturate to unlimited.
-	UnlimitedAmounts bool
+	// LimitIsRequest: a container's limit stands for a request it lacks before LimitRange defaults are looked at; else a
+	// default request of a LimitRange comes first.
+	LimitIsRequest bool
+	// PodLevelCoversContainers: requests at pod level below the sum of the containers are charged as that sum.
+	PodLevelCoversContainers bool
+	// ExcludedInputTransformed: a transformation whose input an excluded prefix matches still gives its outputs.
+	ExcludedInputTransformed bool
+	// ExcludedMultiplierMultiplies: a multiplyBy resource that an excluded prefix matches still multiplies.
+	ExcludedMultiplierMultiplies bool
+	// SparkOverheadCharged: cores, memory overhead and its default are charged for a SparkApplication, as Spark requests
+	// them; else coreRequest and memory alone.
+	SparkOverheadCharged bool
+	// ReclaimOfPodSet: a Job with more parallelism than completions frees pods beyond its count; else beyond parallelism.
+	ReclaimOfPodSet bool
 	// PodLevelResources: spec.resources of pods takes part in LimitRange defaults and checks and in
 	// limits standing for requests.
 	PodLevelResources bool
@@ -138,25 +144,14 @@ type Behavior struct {
 	RayRedisCleanupCharged bool
 	// MaxPodSets is the largest number of pod sets in a Workload.
 	MaxPodSets int
-	// QuotaCheckStrategyDefaultOn: resources.quotaCheckStrategy is obeyed without a gate being set.
-	QuotaCheckStrategyDefaultOn bool
-	// PodsInStatusRequests: `pods` shows up in status.resourceRequests.
-	PodsInStatusRequests bool
 	// MPINilReplicaSkipped: an MPIJob's empty replica spec is skipped; else the manager panics.
 	MPINilReplicaSkipped bool
-	// TASUsageFromPodSpec: topology usage is recorded from the pod spec; else from quota requests.
-	TASUsageFromPodSpec bool
-	// TrainingJobsShipped: the configuration in the release's manifests enables the five kubeflow training kinds.
-	TrainingJobsShipped bool
 
 	// Which jobs Kueue manages.
 
 	// DefaultLQChecksNamespace: the queue named `default` is given to an unlabelled job only in a namespace that
 	// managedJobsNamespaceSelector matches.
 	DefaultLQChecksNamespace bool
-	// LabelledJobStuckOutsideSelector: the webhook suspends a labelled job in a namespace outside the selector, and
-	// nothing ever starts it.
-	LabelledJobStuckOutsideSelector bool
 	// SelectorGateLocked: ManagedJobsNamespaceSelectorAlwaysRespected can't be turned off.
 	SelectorGateLocked bool
 	// AncestorUIDChecked: walking to an ancestor compares the UID of owner references.
@@ -170,10 +165,6 @@ type Behavior struct {
 	PodGroupOwnerValidated bool
 	// RayJobOnHold: a RayJob in ValidationFailed gives its quota back.
 	RayJobOnHold bool
-	// StatefulSetOnHold: a StatefulSet scaled to zero gives its quota back and stays on hold.
-	StatefulSetOnHold bool
-	// WPCNotFoundEvent: a missing WorkloadPriorityClass is told by an event.
-	WPCNotFoundEvent bool
 	// WPCDefaulting: an unlabelled job gets the WorkloadPriorityClass named `default`. Gate WorkloadPriorityClassDefaulting.
 	WPCDefaulting bool
 	// WFPRDefaulted: waitForPodsReady has defaults when it is absent (v1beta2); else it is off.
@@ -192,46 +183,29 @@ type Behavior struct {
 	ResourceOrder ResourceOrder
 	// PreserveScanProgress: flavor scan progress is kept across cycles. Gate FlavorFungibilityPreserveScanProgress.
 	PreserveScanProgress bool
-	// TASFlavorForEmptyPodSet: a pod set without requests gets the topology flavor of its group; else an error.
-	TASFlavorForEmptyPodSet bool
-	// TASRecompute: topology assignments are computed again inside the cycle.
-	// Gate TASRecomputeAssignmentWithinSchedulingCycle.
-	TASRecompute bool
 	// RecomputeOnOverlap: overlapping preemption targets are computed again.
 	// Gate RecomputeAssignmentUponPreemptionTargetsOverlap.
 	RecomputeOnOverlap bool
 	// PreemptorsFirst: workloads waiting for a preemption go first. Gate PrioritizePreemptorWorkloads.
 	PreemptorsFirst bool
-	// SecondPassSkipsBlock: second-pass entries are exempt from blockAdmission.
-	SecondPassSkipsBlock bool
 	// DedupVictims: preemption victims are counted once.
 	DedupVictims bool
 	// EquivalenceHashing: a workload equal to one that failed is parked unseen. Gate SchedulingEquivalenceHashing.
 	EquivalenceHashing bool
-	// FlavorEditRequeues: editing taints, tolerations or labels of a ResourceFlavor retries parked workloads.
-	FlavorEditRequeues bool
 	// AFSPenaltyScoped: the admission fair sharing entry penalty is for queues with that scope only.
 	AFSPenaltyScoped bool
 	// AFSPerWorkloadLedger: that penalty is kept per Workload.
 	AFSPerWorkloadLedger bool
 	// AFSNonPositiveWeightLast: queues with a weight of zero or less sort last; else they may sort first.
 	AFSNonPositiveWeightLast bool
-	// TimestampBufferGate: the gate SchedulerTimestampPreemptionBuffer exists.
-	TimestampBufferGate bool
 
 	// What Kueue writes into conditions; the gate UnadmittedWorkloadsObservability switches the first five.
 
 	// GranularReasons: QuotaReserved=False has fine-grained reasons; else Pending, Inadmissible or Waiting.
 	GranularReasons bool
-	// ControllerValidatesAdmissibility: the workload controller checks namespace, limits and LimitRange again.
-	ControllerValidatesAdmissibility bool
 	// BypassMessage: workloads parked as equal to a failed one are told so (a first condition is still written only
 	// under UnadmittedWorkloadsExplicitStatus).
 	BypassMessage bool
-	// ResetStaleBlocker: a cleared queue blocker rewrites the condition.
-	ResetStaleBlocker bool
-	// AdmittedFalseWhilePending: Admitted=False is written while checks are pending.
-	AdmittedFalseWhilePending bool
 	// NamespaceMsgLower: the namespace message starts in lower case.
 	NamespaceMsgLower bool
 	// SortedGreaterKeys: the names in "requests must not exceed its limits" are sorted; else in map order.
@@ -253,6 +227,13 @@ type Behavior struct {
 	ValidatedAtLoad bool
 	// SourcesNeedGate: sources of device class mappings are refused while their gate is off; else they are ignored.
 	SourcesNeedGate bool
+	// ReservedPodsName: `pods` is refused as the name of a device class mapping and anywhere in a transformation.
+	// Gate ReservedResourceNameValidation.
+	ReservedPodsName bool
+	// CapacityNameChecked: the name of a capacity source with more than one slash is refused; else it never matches.
+	CapacityNameChecked bool
+	// GatesAnnounced: the gates are known from release notes and may be incomplete, so a name unknown here is no error.
+	GatesAnnounced bool
 	// CustomLabelLimits: the number and values of metrics.customLabels are limited.
 	CustomLabelLimits bool
 	// TLSErrorsJoined: all errors of tls are written; else the last.

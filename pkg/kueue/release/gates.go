@@ -30,6 +30,7 @@ type gateSpec struct {
 var (
 	absent              = gateSpec{}
 	offAlpha            = gateSpec{stage: alpha}
+	onAlpha             = gateSpec{on: true, stage: alpha}
 	onBeta              = gateSpec{on: true, stage: beta}
 	offBeta             = gateSpec{stage: beta}
 	onGA                = gateSpec{on: true, stage: ga}
@@ -118,6 +119,23 @@ func (g Gates) Knows(name string) bool {
 	return known
 }
 
+// unannounced tells that the release may know a gate though it isn't known here: its gates are known from release notes,
+// and no release is known to have had this one.
+func (g Gates) unannounced(name string) bool {
+	return g.behavior.GatesAnnounced && len(WithGate(name)) == 0
+}
+
+// Unannounced lists the gates among values of which the release may know what they do, though it isn't known here.
+func (g Gates) Unannounced(values map[string]bool) []string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !g.Knows(name) && g.unannounced(name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
 // Set applies values to the defaults as Kubernetes' gate library does: AllAlpha and AllBeta turn the gates of their
 // stage that are not named themselves. The values that can be applied are, whatever the error.
 // The library stops at the first unknown name in the order of a map; here it is the first by name.
@@ -138,6 +156,8 @@ func (g Gates) Set(values map[string]bool) (map[string]bool, error) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		spec, known := g.known[name]
 		switch {
+		case !known && g.unannounced(name):
+			// Perhaps a gate of that release: Set can't refuse it.
 		case !known:
 			unknown = append(unknown, fmt.Errorf("unrecognized feature gate: %s", name))
 		case spec.locked && spec.on != values[name]:
@@ -166,7 +186,7 @@ func (g Gates) libraryErrors(effective map[string]bool) []error {
 	}
 	if g.behavior.GateDepsByLibrary {
 		deps = append(deps, kueueDependencies...)
-		deps = append(deps, mainDependencies...)
+		deps = append(deps, laterDependencies...)
 	}
 	slices.SortFunc(deps, func(a, b gateDependency) int { return strings.Compare(a.gate, b.gate) })
 	var errs []error

@@ -21,8 +21,12 @@ var kueueDependencies = []gateDependency{
 	{KueueDRAIntegrationConsumableCapacity, []string{KueueDRAIntegration}},
 }
 
-// mainDependencies are further dependencies on main.
-var mainDependencies = []gateDependency{
+// laterDependencies are further dependencies from 0.20 on.
+var laterDependencies = []gateDependency{
+	{KueueDRAIntegrationPrioritizedList, []string{KueueDRAIntegration}},
+	{KueueDRADeviceFeasibility, []string{KueueDRAIntegration, TopologyAwareScheduling, TASNodeFeasibilityForAllLevels}},
+	{KueueDRAIntegrationDeviceTaints, []string{KueueDRADeviceFeasibility}},
+	{SchedulerLibraryIntegration, []string{TopologyAwareScheduling}},
 	{TASProfileMixed, []string{TopologyAwareScheduling}},
 	{FlavorFungibilityPreserveScanProgress, []string{FlavorFungibility}},
 }

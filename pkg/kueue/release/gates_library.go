@@ -15,7 +15,7 @@ var libraryGates = []struct {
 	in     releaseSet
 	groups [][]gateGroup
 }{
-	{sinceMain, [][]gateGroup{libraryGates19, trainerRayGatesMain}},
+	{since20, [][]gateGroup{libraryGates19, trainerRayGatesMain}},
 	{since19, [][]gateGroup{libraryGates19, trainerRayGates}},
 	{since18, [][]gateGroup{libraryGates18, trainerRayGates}},
 	{always, [][]gateGroup{libraryGates17, trainerRayGates}},

@@ -12,6 +12,13 @@ const (
 	KueueDRAIntegrationExtendedResource     = "KueueDRAIntegrationExtendedResource"
 	KueueDRAIntegrationPartitionableDevices = "KueueDRAIntegrationPartitionableDevices"
 	KueueDRAIntegrationConsumableCapacity   = "KueueDRAIntegrationConsumableCapacity"
+	KueueDRAIntegrationPrioritizedList      = "KueueDRAIntegrationPrioritizedList"
+	KueueDRAIntegrationDeviceTaints         = "KueueDRAIntegrationDeviceTaints"
+	KueueDRADeviceFeasibility               = "KueueDRADeviceFeasibility"
+	ReservedResourceNameValidation          = "ReservedResourceNameValidation"
+	SchedulerLibraryIntegration             = "SchedulerLibraryIntegration"
+	TASNodeFeasibilityForAllLevels          = "TASNodeFeasibilityForAllLevels"
+	DynamicQuotaOrchestration               = "DynamicQuotaOrchestration"
 	KueueDRARejectWorkloadsWhenDRADisabled  = "KueueDRARejectWorkloadsWhenDRADisabled"
 
 	QuotaCheckStrategy                      = "QuotaCheckStrategy"

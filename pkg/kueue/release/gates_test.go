@@ -60,7 +60,7 @@ func TestGateTable(t *testing.T) {
 }
 
 func TestGateNamesAreInTheTable(t *testing.T) {
-	for _, d := range append(kueueDependencies, mainDependencies...) {
+	for _, d := range append(kueueDependencies, laterDependencies...) {
 		for _, name := range append(d.needs, d.gate) {
 			if kueueGates[name] == nil {
 				t.Errorf("%s is not in the table", name)

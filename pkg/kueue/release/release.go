@@ -13,8 +13,9 @@ import (
 // That is not the order of their behaviour: v0.18.6 has fixes that v0.19.0 lacks.
 var releases = []string{
 	"v0.17.0", "v0.17.1", "v0.17.2", "v0.17.3", "v0.17.4", "v0.17.5", "v0.17.6", "v0.17.7", "v0.17.8",
-	"v0.18.0", "v0.18.1", "v0.18.2", "v0.18.3", "v0.18.4", "v0.18.5", "v0.18.6",
-	"v0.19.0", "v0.19.1", "v0.19.2",
+	"v0.18.0", "v0.18.1", "v0.18.2", "v0.18.3", "v0.18.4", "v0.18.5", "v0.18.6", "v0.18.7", "v0.18.8",
+	"v0.19.0", "v0.19.1", "v0.19.2", "v0.19.3", "v0.19.4", "v0.19.5", "v0.19.6", "v0.19.7",
+	"v0.20.0",
 	Main,
 }
 
@@ -22,13 +23,38 @@ var releases = []string{
 func All() []string { return slices.Clone(releases) }
 
 const (
-	// Main names the development branch of Kueue (0.20 to be), the newest behaviour known.
+	// Main names the development branch of Kueue. It is taken to do what the newest release known does.
 	Main = "main"
 	// Default is assumed when nothing tells the version.
 	Default = "v0.19.2"
 	// DefaultOpenShift is assumed for the Red Hat build of Kueue when nothing tells the version.
 	DefaultOpenShift = "v0.18.6"
 )
+
+// newest is the newest release known: versions after it are taken to do what it does.
+var newest = releases[len(releases)-2]
+
+// openShiftLines are the upstream releases on which lines of the Red Hat build of Kueue are based.
+var openShiftLines = map[string]string{"1.2": "v0.14.8", "1.3": "v0.16.6", "1.4": "v0.18.6"}
+
+// ParseOpenShift reads a version of the Red Hat build of Kueue, such as `v1.4.1`, as the upstream release it is based
+// on; other versions as [Parse] does.
+func ParseOpenShift(s string) (Version, error) {
+	m := written.FindStringSubmatch(strings.TrimSpace(s))
+	if m == nil || atoi(m[1]) == 0 {
+		return Parse(s)
+	}
+	line := m[1] + "." + m[2]
+	upstream, known := openShiftLines[line]
+	if !known {
+		v, err := Parse(s)
+		v.Assumption = fmt.Sprintf("the Red Hat build of Kueue %s is not known; it is taken to behave as %s", line, v.Release)
+		return v, err
+	}
+	v, err := Parse(upstream)
+	v.Assumption = strings.TrimSuffix(fmt.Sprintf("the Red Hat build of Kueue %s is based on %s; %s", line, upstream, v.Assumption), "; ")
+	return v, err
+}
 
 // number orders a release: minor and patch, or main above all.
 type number struct{ minor, patch int }
@@ -92,8 +118,8 @@ func Parse(s string) (Version, error) {
 	}
 	v := Version{Text: "v" + strings.TrimPrefix(s, "v")}
 	if atoi(m[1]) > 0 {
-		v.Release = Main
-		v.Assumption = fmt.Sprintf("Kueue %s is newer than what is known; it is taken to behave as main", v.Text)
+		v.Release = newest
+		v.Assumption = fmt.Sprintf("Kueue %s is newer than what is known; it is taken to behave as %s", v.Text, newest)
 		return v, nil
 	}
 	n := number{minor: atoi(m[2]), patch: atoi(m[3])}
@@ -142,7 +168,7 @@ func nearest(v Version, n number, why string) Version {
 		v.Release = releases[i-1]
 		why = cmp.Or(why, "it is newer than the newest known patch")
 	default:
-		v.Release = Main
+		v.Release = newest
 		why = "it is newer than what is known"
 	}
 	if v.Release != v.Text {
@@ -160,7 +186,7 @@ func (s releaseSet) has(release string) bool {
 }
 
 // from is the set of releases from each one named to the end of its line. Lines that are not named are not in it,
-// so every line a fix reached has to be named.
+// so every line a fix reached has to be named. Main goes with the newest line.
 func from(names ...string) releaseSet {
 	var s releaseSet
 	for _, name := range names {
@@ -170,6 +196,9 @@ func from(names ...string) releaseSet {
 		}
 		for i := first; i < len(releases) && knownNumbers[i].minor == knownNumbers[first].minor; i++ {
 			s |= 1 << i
+		}
+		if last := len(releases) - 2; knownNumbers[first].minor == knownNumbers[last].minor {
+			s |= 1 << (last + 1)
 		}
 	}
 	return s
@@ -183,12 +212,15 @@ const (
 	always releaseSet = ^never
 )
 
-// since18, since19 and sinceMain are the lines from 0.18.0, 0.19.0 and main on.
+// since18, since19 and since20 are the lines from 0.18.0, 0.19.0 and 0.20.0 on.
 var (
-	since18   = from("v0.18.0", "v0.19.0", Main)
-	since19   = from("v0.19.0", Main)
-	sinceMain = from(Main)
+	since18 = from("v0.18.0", "v0.19.0", "v0.20.0")
+	since19 = from("v0.19.0", "v0.20.0")
+	since20 = from("v0.20.0")
 	// august is the first wave of back-ports of August 2026, augustLate the second: neither is in v0.19.0.
-	august     = from("v0.18.5", "v0.19.1", Main)
-	augustLate = from("v0.18.6", "v0.19.2", Main)
+	august     = from("v0.18.5", "v0.19.1", "v0.20.0")
+	augustLate = from("v0.18.6", "v0.19.2", "v0.20.0")
+	// september and october are waves after that, known from the release notes.
+	september = from("v0.18.7", "v0.19.3", "v0.20.0")
+	october   = from("v0.19.6", "v0.20.0")
 )

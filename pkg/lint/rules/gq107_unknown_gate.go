@@ -32,6 +32,11 @@ var unknownGate = &lint.Rule{
 				}
 				continue
 			}
+			if len(release.GatesOf(p.Config.Release).Unannounced(map[string]bool{name: gates[name]})) > 0 {
+				p.Report(lint.Diagnostic{At: at, Severity: lint.Warning, Help: aboutUnknownGate(p, name),
+					Message: fmt.Sprintf("feature gate %s is not known here: if Kueue %s does not know it, it does not start", name, p.Config.Version)})
+				continue
+			}
 			p.Report(lint.Diagnostic{At: at,
 				Message: fmt.Sprintf("feature gate %s is not known to Kueue %s, which does not start with it", name, p.Config.Version),
 				Help:    aboutUnknownGate(p, name)})

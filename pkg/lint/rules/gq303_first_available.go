@@ -17,14 +17,17 @@ var firstAvailable = &lint.Rule{
 		Links: []string{linkDRA},
 	},
 	Check: func(p *lint.Pass) {
-		const help = "ask for one class under exactly"
+		help := "ask for one class under exactly"
+		if p.Config.Behavior.PrioritizedList {
+			help = "give every alternative the same count, of classes that are mapped to the same resource by number"
+		}
 		for _, r := range p.Refusals(charge.CodeFirstAvailable) {
 			p.ReportRefusal(r, "", help)
 		}
 		used := usedTemplates(p)
 		seen := map[string]bool{}
 		for q := range p.DeviceRequests() {
-			if !q.Alternative || !q.OfTemplate() || !p.Config.DRA() {
+			if !q.Alternative || !q.OfTemplate() || !p.Config.DRA() || p.Config.Behavior.PrioritizedList {
 				continue
 			}
 			at := q.Parent()
