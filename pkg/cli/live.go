@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
@@ -168,18 +169,19 @@ func (o *options) needed(gk schema.GroupKind) bool {
 		return true
 	}
 	return !slices.Contains(podKinds, gk) || len(o.targets) == 0 ||
-		slices.ContainsFunc(o.targets, func(t target) bool { return !slices.Contains(jobKinds, t.kind) })
+		slices.ContainsFunc(o.targets, func(t target) bool { return ofPods(t.kind) })
 }
 
 var (
 	// podKinds are many and large, and only matter to workloads made of pods.
 	podKinds = []schema.GroupKind{cluster.Pod, cluster.ReplicaSet, cluster.Deployment, cluster.StatefulSet}
-	// jobKinds say themselves what their pods are.
-	jobKinds = []schema.GroupKind{
-		cluster.Job, cluster.JobSet, cluster.MPIJob, cluster.PyTorchJob, cluster.TFJob, cluster.XGBoostJob, cluster.PaddleJob,
-		cluster.JAXJob, cluster.TrainJob, cluster.RayCluster, cluster.RayJob, cluster.AppWrapper, cluster.SparkApplication,
-	}
 )
+
+// ofPods tells that what a kind is charged is found in pods; the other kinds of jobs say themselves what their pods are.
+func ofPods(gk schema.GroupKind) bool {
+	i := slices.IndexFunc(jobs.All(), func(k *jobs.Kind) bool { return k.GroupKind == gk })
+	return i < 0 || jobs.All()[i].OfPods
+}
 
 // leadsToCluster tells whether a kubeconfig, a flag or the pod this runs in says which cluster to read.
 func (o *options) leadsToCluster() bool {

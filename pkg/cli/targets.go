@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 // podGroup is no API kind: it names the pods of one pod group.
@@ -27,37 +28,27 @@ func (t target) String() string {
 	return strings.ToLower(t.kind.Kind) + "/" + t.name
 }
 
-// targetKinds are the kinds one can ask for, with their short names. Singular, plural and
-// kind.group work for all of them.
-var targetKinds = []struct {
+// targetKind is a kind one can ask for, with its short names.
+type targetKind struct {
 	kind  schema.GroupKind
 	short []string
-}{
-	{cluster.Workload, []string{"wl"}},
-	{cluster.ClusterQueue, []string{"cq"}},
-	{cluster.LocalQueue, []string{"lq", "queue", "queues"}},
-	{cluster.Job, nil},
-	{cluster.JobSet, nil},
-	{cluster.Pod, []string{"po"}},
-	{podGroup, nil},
-	{cluster.Deployment, []string{"deploy"}},
-	{cluster.StatefulSet, []string{"sts"}},
-	{cluster.LeaderWorkerSet, []string{"lws"}},
-	{cluster.MPIJob, nil},
-	{cluster.PyTorchJob, nil},
-	{cluster.TFJob, nil},
-	{cluster.XGBoostJob, nil},
-	{cluster.PaddleJob, nil},
-	{cluster.JAXJob, nil},
-	{cluster.TrainJob, nil},
-	{cluster.RayCluster, nil},
-	{cluster.RayJob, nil},
-	{cluster.RayService, nil},
-	{cluster.AppWrapper, []string{"aw"}},
-	{cluster.SparkApplication, []string{"sparkapp"}},
-	{cluster.CronJob, []string{"cj"}},
-	{cluster.ReplicaSet, []string{"rs"}},
 }
+
+// targetKinds are the kinds one can ask for. Singular, plural and kind.group work for all of them.
+var targetKinds = func() []targetKind {
+	out := []targetKind{
+		{cluster.Workload, []string{"wl"}},
+		{cluster.ClusterQueue, []string{"cq"}},
+		{cluster.LocalQueue, []string{"lq", "queue", "queues"}},
+		{podGroup, nil},
+		{cluster.CronJob, []string{"cj"}},
+		{cluster.ReplicaSet, []string{"rs"}},
+	}
+	for _, k := range jobs.All() {
+		out = append(out, targetKind{k.GroupKind, k.Short})
+	}
+	return out
+}()
 
 // typeNames maps every spelling of a type to its kind.
 func typeNames() map[string]schema.GroupKind {

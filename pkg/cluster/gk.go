@@ -1,19 +1,23 @@
 package cluster
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
+)
 
 // The kinds the program reads.
 var (
 	Namespace             = gk("", "Namespace")
 	ConfigMap             = gk("", "ConfigMap")
-	Pod                   = gk("", "Pod")
+	Pod                   = jobs.Pod.GroupKind
 	LimitRange            = gk("", "LimitRange")
 	Node                  = gk("", "Node")
 	Event                 = gk("", "Event")
-	Deployment            = gk("apps", "Deployment")
+	Deployment            = jobs.Deployment.GroupKind
 	ReplicaSet            = gk("apps", "ReplicaSet")
-	StatefulSet           = gk("apps", "StatefulSet")
-	Job                   = gk("batch", "Job")
+	StatefulSet           = jobs.StatefulSet.GroupKind
+	Job                   = jobs.Job.GroupKind
 	CronJob               = gk("batch", "CronJob")
 	RuntimeClass          = gk("node.k8s.io", "RuntimeClass")
 	PriorityClass         = gk("scheduling.k8s.io", "PriorityClass")
@@ -39,22 +43,22 @@ var (
 	// OpenShiftFeatureGate is the cluster-wide feature gate resource of OpenShift.
 	OpenShiftFeatureGate = gk("config.openshift.io", "FeatureGate")
 
-	JobSet                 = gk("jobset.x-k8s.io", "JobSet")
-	LeaderWorkerSet        = gk("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
-	MPIJob                 = gk("kubeflow.org", "MPIJob")
-	PyTorchJob             = gk("kubeflow.org", "PyTorchJob")
-	TFJob                  = gk("kubeflow.org", "TFJob")
-	XGBoostJob             = gk("kubeflow.org", "XGBoostJob")
-	PaddleJob              = gk("kubeflow.org", "PaddleJob")
-	JAXJob                 = gk("kubeflow.org", "JAXJob")
-	TrainJob               = gk("trainer.kubeflow.org", "TrainJob")
+	JobSet                 = jobs.JobSet.GroupKind
+	LeaderWorkerSet        = jobs.LeaderWorkerSet.GroupKind
+	MPIJob                 = jobs.MPIJob.GroupKind
+	PyTorchJob             = jobs.PyTorchJob.GroupKind
+	TFJob                  = jobs.TFJob.GroupKind
+	XGBoostJob             = jobs.XGBoostJob.GroupKind
+	PaddleJob              = jobs.PaddleJob.GroupKind
+	JAXJob                 = jobs.JAXJob.GroupKind
+	TrainJob               = jobs.TrainJob.GroupKind
 	TrainingRuntime        = gk("trainer.kubeflow.org", "TrainingRuntime")
 	ClusterTrainingRuntime = gk("trainer.kubeflow.org", "ClusterTrainingRuntime")
-	RayCluster             = gk("ray.io", "RayCluster")
-	RayJob                 = gk("ray.io", "RayJob")
-	RayService             = gk("ray.io", "RayService")
-	AppWrapper             = gk("workload.codeflare.dev", "AppWrapper")
-	SparkApplication       = gk("sparkoperator.k8s.io", "SparkApplication")
+	RayCluster             = jobs.RayCluster.GroupKind
+	RayJob                 = jobs.RayJob.GroupKind
+	RayService             = jobs.RayService.GroupKind
+	AppWrapper             = jobs.AppWrapper.GroupKind
+	SparkApplication       = jobs.SparkApplication.GroupKind
 )
 
 func gk(group, kind string) schema.GroupKind { return schema.GroupKind{Group: group, Kind: kind} }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -17,6 +16,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 // Kind is one kind the program reads.
@@ -75,17 +75,39 @@ const (
 	managerKey  = "controller_manager_config.yaml"
 )
 
+// jobKind is a kind of job: its row in package jobs says all there is to know.
+func jobKind(row *jobs.Kind) Kind {
+	decode := func(data []byte) (decoded, error) {
+		o := row.New()
+		if err := unmarshal(data, o); err != nil {
+			return decoded{}, err
+		}
+		return decoded{o, metaOf(o)}, nil
+	}
+	var vs []version
+	for _, name := range row.Versions() {
+		vs = append(vs, v(name, decode))
+	}
+	return kindOf(row.GroupKind, row.Resource, namespaced, vs...)
+}
+
 // kinds is the registry of everything the program reads.
-var kinds = []Kind{
+var kinds = slices.Concat(jobKinds(), otherKinds)
+
+func jobKinds() []Kind {
+	var out []Kind
+	for _, row := range jobs.All() {
+		out = append(out, jobKind(row))
+	}
+	return out
+}
+
+var otherKinds = []Kind{
 	kindOf(Namespace, "namespaces", clusterWide, v("v1", into[corev1.Namespace])).onlyMetadata(),
 	kindOf(ConfigMap, "configmaps", namespaced, v("v1", into[corev1.ConfigMap])).keeping(holdsManagerConfig),
 	kindOf(Node, "nodes", clusterWide, v("v1", into[corev1.Node])),
-	kindOf(Pod, "pods", namespaced, v("v1", into[corev1.Pod])),
 	kindOf(LimitRange, "limitranges", namespaced, v("v1", into[corev1.LimitRange])),
-	kindOf(Deployment, "deployments", namespaced, v("v1", into[appsv1.Deployment])),
 	kindOf(ReplicaSet, "replicasets", namespaced, v("v1", into[appsv1.ReplicaSet])).onlyMetadata(),
-	kindOf(StatefulSet, "statefulsets", namespaced, v("v1", into[appsv1.StatefulSet])),
-	kindOf(Job, "jobs", namespaced, v("v1", into[batchv1.Job])),
 	kindOf(RuntimeClass, "runtimeclasses", clusterWide, v("v1", into[nodev1.RuntimeClass])),
 	kindOf(PriorityClass, "priorityclasses", clusterWide, v("v1", into[schedulingv1.PriorityClass])),
 
@@ -128,22 +150,8 @@ var kinds = []Kind{
 	kindOf(OpenShiftKueue, "kueues", clusterWide, v("v1", decodeRaw), v("v1alpha1", decodeRaw)),
 	kindOf(OpenShiftFeatureGate, "featuregates", clusterWide, v("v1", decodeRaw)),
 
-	crdKind[crd.JobSet](JobSet, "jobsets", namespaced, "v1alpha2"),
-	crdKind[crd.LeaderWorkerSet](LeaderWorkerSet, "leaderworkersets", namespaced, "v1"),
-	crdKind[crd.MPIJob](MPIJob, "mpijobs", namespaced, "v2beta1"),
-	crdKind[crd.PyTorchJob](PyTorchJob, "pytorchjobs", namespaced, "v1"),
-	crdKind[crd.TFJob](TFJob, "tfjobs", namespaced, "v1"),
-	crdKind[crd.XGBoostJob](XGBoostJob, "xgboostjobs", namespaced, "v1"),
-	crdKind[crd.PaddleJob](PaddleJob, "paddlejobs", namespaced, "v1"),
-	crdKind[crd.JAXJob](JAXJob, "jaxjobs", namespaced, "v1"),
-	crdKind[crd.TrainJob](TrainJob, "trainjobs", namespaced, "v1alpha1"),
 	crdKind[crd.TrainingRuntime](TrainingRuntime, "trainingruntimes", namespaced, "v1alpha1"),
 	crdKind[crd.ClusterTrainingRuntime](ClusterTrainingRuntime, "clustertrainingruntimes", clusterWide, "v1alpha1"),
-	crdKind[crd.RayCluster](RayCluster, "rayclusters", namespaced, "v1", "v1alpha1"),
-	crdKind[crd.RayJob](RayJob, "rayjobs", namespaced, "v1", "v1alpha1"),
-	crdKind[crd.RayService](RayService, "rayservices", namespaced, "v1", "v1alpha1"),
-	crdKind[crd.AppWrapper](AppWrapper, "appwrappers", namespaced, "v1beta2"),
-	crdKind[crd.SparkApplication](SparkApplication, "sparkapplications", namespaced, "v1beta2"),
 }
 
 // holdsManagerConfig keeps only ConfigMaps that can be Kueue's configuration: clusters have many others.

@@ -33,6 +33,10 @@ func TestStrip(t *testing.T) {
 			`{"kind":"SparkApplication","spec":{"driver":{"annotations":{"vault":"x","kueue.x-k8s.io/a":"b"}},"template":{"metadata":{"annotations":{"not-x-k8s.io/a":"b"}}}}}`,
 			`{"kind":"SparkApplication","spec":{"driver":{"annotations":{"kueue.x-k8s.io/a":"b"}},"template":{"metadata":{}}}}`,
 		},
+		"of Spark's properties those that are charged": {
+			`{"kind":"SparkApplication","spec":{"sparkConf":{"spark.executor.memory":"8g","spark.hadoop.fs.s3a.secret.key":"x"},"hadoopConf":{"a":"b"}}}`,
+			`{"kind":"SparkApplication","spec":{"sparkConf":{"spark.executor.memory":"8g"}}}`,
+		},
 		"what is of the wrong shape is no reason to keep it": {
 			`{"kind":"Pod","spec":{"containers":[{"env":"TOKEN=x","args":"y"}]},"metadata":[1]}`,
 			`{"kind":"Pod","spec":{"containers":[{}]},"metadata":[1]}`,

@@ -1,8 +1,11 @@
 package collect
 
 import (
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 // ManagerConfigKey is the only key of a ConfigMap that is collected: Kueue's configuration.
@@ -15,15 +18,31 @@ var annotationDomains = []string{
 }
 
 // private are fields of jobs and pods that no charge depends on and that often hold secrets.
-var private = []string{
+var private = append(jobFields(), []string{
 	"managedFields",
 	// of containers
 	"command", "args", "envFrom", "lifecycle", "livenessProbe", "readinessProbe", "startupProbe",
-	// of Ray, Spark and MPI jobs
-	"entrypoint", "runtimeEnvYAML", "rayStartParams", "arguments", "envVars", "envSecretKeyRefs", "sparkConf", "hadoopConf",
 	// of a pod's status: termination messages
 	"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses",
+}...)
+
+// jobFields are the private fields of all kinds of jobs.
+func jobFields() []string {
+	var out []string
+	for _, k := range jobs.All() {
+		out = append(out, k.Private...)
+	}
+	return out
 }
+
+// keptEntries are the entries of private maps that a charge depends on.
+var keptEntries = func() map[string][]string {
+	out := map[string][]string{}
+	for _, k := range jobs.All() {
+		maps.Copy(out, k.Kept)
+	}
+	return out
+}()
 
 // wordMaps are fields whose keys are words of the user.
 var wordMaps = []string{"labels", "annotations", "matchLabels", "nodeSelector", "nodeLabels", "requests", "limits"}
@@ -109,7 +128,11 @@ func stripValue(v any) {
 		}
 	case map[string]any:
 		for _, key := range private {
-			delete(v, key)
+			if entries := keptOf(v[key], keptEntries[key]); len(entries) > 0 {
+				v[key] = entries
+			} else {
+				delete(v, key)
+			}
 		}
 		if kind, ok := v["kind"].(string); ok && slices.Contains(dataKinds, kind) {
 			for _, key := range []string{"data", "stringData", "binaryData"} {
@@ -130,6 +153,18 @@ func stripValue(v any) {
 			}
 		}
 	}
+}
+
+// keptOf are the entries of a map that are kept.
+func keptOf(v any, names []string) map[string]any {
+	all, _ := v.(map[string]any)
+	out := map[string]any{}
+	for _, name := range names {
+		if value, ok := all[name]; ok {
+			out[name] = value
+		}
+	}
+	return out
 }
 
 // namesOnly leaves of environment variables their names.

@@ -11,11 +11,12 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 // appWrapperKind is AppWrapper: the pod sets of all wrapped objects, numbered through.
 var appWrapperKind = &kind{
-	GroupKind: cluster.AppWrapper, version: "v1beta2", framework: "workload.codeflare.dev/appwrapper",
+	Kind:    jobs.AppWrapper,
 	podSets: appWrapperPodSets, suspended: appWrapperSuspended, ended: appWrapperEnded, dropsClaims: true,
 }
 

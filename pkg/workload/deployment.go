@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 const (
@@ -21,7 +22,7 @@ const (
 
 // deploymentKind is Deployment: the webhook labels its pod template, and each pod has a Workload of its own.
 var deploymentKind = &kind{
-	GroupKind: cluster.Deployment, version: "v1", framework: frameworkDeployment, care: byPods,
+	Kind: jobs.Deployment, care: byPods,
 	podSets: deploymentPodSets,
 }
 
@@ -39,7 +40,7 @@ func deploymentPodSets(_ *finder, o *cluster.Object) shape {
 // deploymentTemplate is the pod template after the webhook has seen the Deployment.
 func deploymentTemplate(d *appsv1.Deployment, queue string) *corev1.PodTemplateSpec {
 	template := d.Spec.Template.DeepCopy()
-	template.Annotations = merged(template.Annotations, map[string]string{parentAnnotation: frameworkDeployment})
+	template.Annotations = merged(template.Annotations, map[string]string{parentAnnotation: jobs.Deployment.Framework})
 	template.Labels = merged(template.Labels, map[string]string{managedLabel: managedValue})
 	for key, value := range map[string]string{queueLabel: queue, priorityLabel: d.Labels[priorityLabel]} {
 		if value != "" {

@@ -14,6 +14,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 // TestDumpsWithoutWorkloads takes the Workload objects out of the dumps: what is made from the jobs alone must be what
@@ -315,7 +317,7 @@ func makePods(t *testing.T, step, of document) []document {
 			annotations[k] = v
 		}
 	case "StatefulSet":
-		annotations[parentAnnotation] = frameworkSet
+		annotations[parentAnnotation] = jobs.StatefulSet.Framework
 	}
 	if own, ok := step["labels"].(map[string]any); ok {
 		maps.Copy(labels, own)

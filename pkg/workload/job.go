@@ -11,12 +11,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 const (
 	mainPodSet       = "main"
 	minParallelism   = "kueue.x-k8s.io/job-min-parallelism"
-	gatePartial      = "PartialAdmission"
 	jobStopping      = "kueue.x-k8s.io/stopping"
 	templatePath     = "spec.template"
 	equalCompletions = "kueue.x-k8s.io/job-completions-equal-parallelism"
@@ -24,7 +25,7 @@ const (
 
 // jobKind is batch/v1 Job: one pod set of as many pods as run at a time.
 var jobKind = &kind{
-	GroupKind: cluster.Job, version: "v1", framework: "batch/job", elastic: true,
+	Kind: jobs.Job, elastic: true,
 	podSets: jobPodSets, suspended: jobSuspended, ended: jobEnded, reclaimable: reclaimableJob,
 	refuse: refuseJob,
 }
@@ -39,7 +40,7 @@ func jobPodSets(f *finder, o *cluster.Object) shape {
 		Template: &job.Spec.Template, Source: o, Path: templatePath,
 	}
 	// A number that can't be read is as good as none.
-	if n, err := strconv.Atoi(job.Annotations[minParallelism]); err == nil && f.cfg.Enabled(gatePartial) {
+	if n, err := strconv.Atoi(job.Annotations[minParallelism]); err == nil && f.cfg.Enabled(release.PartialAdmission) {
 		least := int32(min(n, math.MaxInt32))
 		ps.MinCount = &least
 	}
@@ -121,7 +122,7 @@ func refuseJob(f *finder, o *cluster.Object, _ bool) string {
 	return refuseEqualCompletions(job)
 }
 
-var jobTraits = &kind{GroupKind: cluster.Job, elastic: true}
+var jobTraits = &kind{Kind: jobs.Job, elastic: true}
 
 func refuseEqualCompletions(job *batchv1.Job) string {
 	text, ok := job.Annotations[equalCompletions]

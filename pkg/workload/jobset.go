@@ -5,11 +5,12 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 // jobSetKind is JobSet: one pod set per replicated job.
 var jobSetKind = &kind{
-	GroupKind: cluster.JobSet, version: "v1alpha2", framework: "jobset.x-k8s.io/jobset",
+	Kind:    jobs.JobSet,
 	podSets: jobSetPodSets, suspended: jobSetSuspended, ended: jobSetEnded, reclaimable: reclaimableJobSet,
 }
 

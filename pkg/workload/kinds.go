@@ -4,6 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 // care says which of Kueue's controllers looks after a kind: they ask different questions.
@@ -34,12 +35,8 @@ type shape struct {
 
 // kind is one kind of job that Kueue can manage.
 type kind struct {
-	schema.GroupKind
-	// version is the API version Kueue's integration knows; owner references to others are not followed.
-	version string
-	// framework is the name in integrations.frameworks; gate, when set, must be on too.
-	framework, gate string
-	care            care
+	*jobs.Kind
+	care care
 	// podSets makes the pod sets of one job (nil for pods, which are grouped first).
 	podSets func(*finder, *cluster.Object) shape
 	// priorityClass, where a kind has a rule of its own, names the PriorityClass; else the first pod set with one does.
@@ -65,7 +62,7 @@ type kind struct {
 }
 
 func (k *kind) apiVersion() string {
-	return schema.GroupVersion{Group: k.Group, Version: k.version}.String()
+	return k.GroupVersionKind().GroupVersion().String()
 }
 
 // kinds is the registry, in the order in which they are looked at.
@@ -89,7 +86,7 @@ func (f *finder) kindOf(gk schema.GroupKind) *kind {
 // kindByReference finds a kind by what an owner reference says; the version must be the one Kueue knows.
 func (f *finder) kindByReference(apiVersion, name string) *kind {
 	for _, k := range f.kinds {
-		if k.Kind == name && k.apiVersion() == apiVersion {
+		if k.GroupKind.Kind == name && k.apiVersion() == apiVersion {
 			return k
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 const everyFramework = `
@@ -165,6 +166,20 @@ func requests(ps PodSet) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// TestEveryKindOfJobHasARule: a row of package jobs without a rule here would be decoded, offered and never charged.
+func TestEveryKindOfJobHasARule(t *testing.T) {
+	var got []*jobs.Kind
+	for _, k := range kinds {
+		got = append(got, k.Kind)
+		if k.podSets == nil && k.care != byPod {
+			t.Errorf("%s makes no pod sets", k.GroupKind)
+		}
+	}
+	if !slices.Equal(got, jobs.All()) {
+		t.Errorf("kinds are not those of package jobs, in their order")
+	}
 }
 
 func TestWhatKueueAddsToTemplates(t *testing.T) {

@@ -2,10 +2,10 @@ package workload
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 // roles is what all Kubeflow jobs have in common.
@@ -27,35 +27,35 @@ var (
 )
 
 var (
-	pyTorchJobKind = kubeflowKind(cluster.PyTorchJob, "kubeflow.org/pytorchjob", func(o *cluster.Object) (roles, bool) {
+	pyTorchJobKind = kubeflowKind(jobs.PyTorchJob, func(o *cluster.Object) (roles, bool) {
 		j := cluster.As[*crd.PyTorchJob](o)
 		if j == nil {
 			return roles{}, false
 		}
 		return roles{&j.Spec.RunPolicy, j.Spec.PyTorchReplicaSpecs, &j.Status, "pytorchReplicaSpecs", masterThenWorker}, true
 	})
-	tfJobKind = kubeflowKind(cluster.TFJob, "kubeflow.org/tfjob", func(o *cluster.Object) (roles, bool) {
+	tfJobKind = kubeflowKind(jobs.TFJob, func(o *cluster.Object) (roles, bool) {
 		j := cluster.As[*crd.TFJob](o)
 		if j == nil {
 			return roles{}, false
 		}
 		return roles{&j.Spec.RunPolicy, j.Spec.TFReplicaSpecs, &j.Status, "tfReplicaSpecs", tensorFlowOrder}, true
 	})
-	xgBoostJobKind = kubeflowKind(cluster.XGBoostJob, "kubeflow.org/xgboostjob", func(o *cluster.Object) (roles, bool) {
+	xgBoostJobKind = kubeflowKind(jobs.XGBoostJob, func(o *cluster.Object) (roles, bool) {
 		j := cluster.As[*crd.XGBoostJob](o)
 		if j == nil {
 			return roles{}, false
 		}
 		return roles{&j.Spec.RunPolicy, j.Spec.XGBReplicaSpecs, &j.Status, "xgbReplicaSpecs", masterThenWorker}, true
 	})
-	paddleJobKind = kubeflowKind(cluster.PaddleJob, "kubeflow.org/paddlejob", func(o *cluster.Object) (roles, bool) {
+	paddleJobKind = kubeflowKind(jobs.PaddleJob, func(o *cluster.Object) (roles, bool) {
 		j := cluster.As[*crd.PaddleJob](o)
 		if j == nil {
 			return roles{}, false
 		}
 		return roles{&j.Spec.RunPolicy, j.Spec.PaddleReplicaSpecs, &j.Status, "paddleReplicaSpecs", masterThenWorker}, true
 	})
-	jaxJobKind = kubeflowKind(cluster.JAXJob, "kubeflow.org/jaxjob", func(o *cluster.Object) (roles, bool) {
+	jaxJobKind = kubeflowKind(jobs.JAXJob, func(o *cluster.Object) (roles, bool) {
 		j := cluster.As[*crd.JAXJob](o)
 		if j == nil {
 			return roles{}, false
@@ -64,9 +64,9 @@ var (
 	})
 )
 
-func kubeflowKind(gk schema.GroupKind, framework string, read rolesOf) *kind {
+func kubeflowKind(row *jobs.Kind, read rolesOf) *kind {
 	return &kind{
-		GroupKind: gk, version: "v1", framework: framework,
+		Kind: row,
 		podSets: func(_ *finder, o *cluster.Object) shape {
 			r, ok := read(o)
 			if !ok {

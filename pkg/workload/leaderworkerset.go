@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 const (
@@ -18,7 +19,7 @@ const (
 
 // leaderWorkerSetKind is LeaderWorkerSet: one Workload per replica (group).
 var leaderWorkerSetKind = &kind{
-	GroupKind: cluster.LeaderWorkerSet, version: "v1", framework: frameworkGroups, care: bySet,
+	Kind: jobs.LeaderWorkerSet, care: bySet,
 	podSets: groupSetPodSets, replicas: groupSetReplicas, refuse: refuseGroupSet,
 }
 

@@ -6,11 +6,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 const (
-	queueLabel   = "kueue.x-k8s.io/queue-name"
-	gateSelector = "ManagedJobsNamespaceSelectorAlwaysRespected"
+	queueLabel = "kueue.x-k8s.io/queue-name"
 )
 
 // verdict is the answer to: who makes a Workload for this object, if anyone?
@@ -95,11 +95,11 @@ func (f *finder) passedOver(k *kind, o *cluster.Object) verdict {
 }
 
 func (f *finder) frameworkDisabled(k *kind, o *cluster.Object) Reason {
-	if k.gate != "" && !f.cfg.Enabled(k.gate) {
-		return reason(FrameworkDisabled, fmt.Sprintf("Kueue looks at %s objects only with feature gate %s, which is off.", k.Kind, k.gate), o, "")
+	if k.Gate != "" && !f.cfg.Enabled(k.Gate) {
+		return reason(FrameworkDisabled, fmt.Sprintf("Kueue looks at %s objects only with feature gate %s, which is off.", k.GroupKind.Kind, k.Gate), o, "")
 	}
 	return reason(FrameworkDisabled, fmt.Sprintf("Framework %s is not in the configuration's integrations.frameworks: Kueue does not look at %s objects.",
-		k.framework, k.Kind), o, "")
+		k.Framework, k.GroupKind.Kind), o, "")
 }
 
 func (f *finder) noQueue(o *cluster.Object, v *verdict, state State) {
@@ -122,11 +122,11 @@ func (f *finder) namespaceMissing(v verdict, o *cluster.Object) verdict {
 func (f *finder) checkNamespace(k *kind, o *cluster.Object, v *verdict) bool {
 	if v.queue != "" && k.care == bySet {
 		if f.namespaceSelected(o.Ref.Namespace) != yes {
-			v.say(reason(SelectorNotAsked, "Kueue manages a labelled "+k.Kind+" in any namespace; managedJobsNamespaceSelector is not asked.", o, queueLabelPath))
+			v.say(reason(SelectorNotAsked, "Kueue manages a labelled "+k.GroupKind.Kind+" in any namespace; managedJobsNamespaceSelector is not asked.", o, queueLabelPath))
 		}
 		return false
 	}
-	if v.queue != "" && k.care == byJob && !f.cfg.Behavior.SelectorGateLocked && !f.cfg.Enabled(gateSelector) {
+	if v.queue != "" && k.care == byJob && !f.cfg.Behavior.SelectorGateLocked && !f.cfg.Enabled(release.ManagedJobsNamespaceSelectorAlwaysRespected) {
 		return false
 	}
 	switch f.namespaceSelected(o.Ref.Namespace) {
@@ -162,7 +162,7 @@ func (f *finder) explainQueue(k *kind, o *cluster.Object, v *verdict, defaulted 
 		v.say(reason(QueueLeftEmpty, "It has no queue label; manageJobsWithoutQueueName makes Kueue hold it, in no queue at all.", o, queueLabelPath))
 	}
 	if !f.cfg.Found {
-		v.say(reason(ConfigurationAssumed, "Kueue's configuration is not in the input; framework "+k.framework+" is assumed to be enabled.", o, ""))
+		v.say(reason(ConfigurationAssumed, "Kueue's configuration is not in the input; framework "+k.Framework+" is assumed to be enabled.", o, ""))
 	}
 }
 

@@ -3,6 +3,7 @@ package workload
 import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 var mpiRoles rolesOf = func(o *cluster.Object) (roles, bool) {
@@ -15,7 +16,7 @@ var mpiRoles rolesOf = func(o *cluster.Object) (roles, bool) {
 
 // mpiJobKind is MPIJob (v2beta1): launcher and worker. runLauncherAsWorker changes nothing.
 var mpiJobKind = &kind{
-	GroupKind: cluster.MPIJob, version: "v2beta1", framework: "kubeflow.org/mpijob",
+	Kind:    jobs.MPIJob,
 	podSets: mpiPodSets, priorityClass: mpiRoles.priorityClass, suspended: mpiRoles.suspended, ended: mpiRoles.ended,
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 const (
@@ -23,16 +24,13 @@ const (
 	prebuiltKey       = "kueue.x-k8s.io/prebuilt-workload-name"
 	originLabel       = "kueue.x-k8s.io/multikueue-origin"
 	originUID         = "kueue.x-k8s.io/multikueue-origin-uid"
-	gateShortNames    = "ShortWorkloadNames"
-	gateElastic       = "ElasticJobsViaWorkloadSlices"
-	gateIdentifiers   = "WorkloadIdentifierAnnotations"
 )
 
 // Name is the name Kueue gives the Workload of an owner: kind and name, cut to length, and a hash of kind,
 // group, name, UID and extra. extra distinguishes the Workloads of an elastic job and is mostly empty.
 func Name(cfg *config.Config, owner schema.GroupKind, name string, uid types.UID, extra string) string {
 	longest := longestName
-	if cfg.Enabled(gateShortNames) {
+	if cfg.Enabled(release.ShortWorkloadNames) {
 		longest = longestShortName
 	}
 	prefix := strings.ToLower(owner.Kind) + "-" + name
@@ -81,7 +79,7 @@ func uidForName(k *kind, o *cluster.Object) types.UID {
 
 // elastic tells that the job's growth makes further Workloads (workload slices).
 func (f *finder) elastic(k *kind, o *cluster.Object) bool {
-	return k.elastic && f.cfg.Enabled(gateElastic) && o.Meta.Annotations[elasticAnnotation] == "true"
+	return k.elastic && f.cfg.Enabled(release.ElasticJobsViaWorkloadSlices) && o.Meta.Annotations[elasticAnnotation] == "true"
 }
 
 // prebuilt is the name of the Workload that the job says is made for it, or "".
@@ -100,5 +98,5 @@ func (f *finder) prebuilt(o *cluster.Object) string {
 
 // annotationsFirst tells that the names of prebuilt Workloads and pod groups may stand in annotations.
 func (f *finder) annotationsFirst() bool {
-	return f.cfg.Behavior.AnnotationIdentifiers && f.cfg.Enabled(gateIdentifiers)
+	return f.cfg.Behavior.AnnotationIdentifiers && f.cfg.Enabled(release.WorkloadIdentifierAnnotations)
 }

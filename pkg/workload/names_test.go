@@ -9,10 +9,11 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 func TestWorkloadNames(t *testing.T) {
-	short := map[string]bool{gateShortNames: true}
+	short := map[string]bool{release.ShortWorkloadNames: true}
 	for _, tc := range []struct {
 		name, owner, extra string
 		gates              map[string]bool
@@ -134,8 +135,8 @@ func TestRoleHash(t *testing.T) {
 func TestNothingPanics(t *testing.T) {
 	objects := everyFramework
 	for _, k := range kinds {
-		objects += plain(k.apiVersion(), k.Kind, "name: empty, "+withQueue, "spec: {}")
-		objects += plain(k.apiVersion(), k.Kind, "name: bare, "+withQueue, "status: {}")
+		objects += plain(k.apiVersion(), k.GroupKind.Kind, "name: empty, "+withQueue, "spec: {}")
+		objects += plain(k.apiVersion(), k.GroupKind.Kind, "name: bare, "+withQueue, "status: {}")
 	}
 	snap, err := cluster.FromBytes(context.Background(), "input.yaml", []byte(objects))
 	if err != nil {

@@ -11,13 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 const admissionGate = "kueue.x-k8s.io/admission"
 
 // podKind is Pod: a Workload for each, or one for a pod group.
 var podKind = &kind{
-	GroupKind: cluster.Pod, version: "v1", framework: frameworkPod, care: byPod,
+	Kind: jobs.Pod, care: byPod,
 	ended: podEnded, refuse: refusePod,
 }
 
@@ -77,7 +78,7 @@ func (f *finder) decidePod(k *kind, o *cluster.Object) verdict {
 			reasons: []Reason{reason(RefusedByWebhook, "Kueue's webhook refuses it: "+message, o, "")}}
 	}
 	parent := o.Meta.Annotations[parentAnnotation]
-	if parent == frameworkSet || parent == frameworkGroups {
+	if parent == jobs.StatefulSet.Framework || parent == jobs.LeaderWorkerSet.Framework {
 		return f.podOfSet(o, parent, queue)
 	}
 	v := verdict{state: Managed, queue: queue}
@@ -90,7 +91,7 @@ func (f *finder) decidePod(k *kind, o *cluster.Object) verdict {
 	if stop {
 		return v
 	}
-	if f.implicitFrameworks[frameworkPod] && parent == "" {
+	if f.implicitFrameworks[jobs.Pod.Framework] && parent == "" {
 		v.state = waitingState(o)
 		v.say(reason(PodFrameworkImplicit, "Framework pod is enabled only for the pods of Deployments, StatefulSets and LeaderWorkerSets: "+
 			"the webhook gates this pod because of its queue, and the controller then passes over it.", o, queueLabelPath))
@@ -198,7 +199,7 @@ func (f *finder) unmarkedPod(o *cluster.Object, v *verdict) {
 // podOfSet is a pod of a StatefulSet or LeaderWorkerSet: the set has the Workload.
 func (f *finder) podOfSet(o *cluster.Object, parent, queue string) verdict {
 	v := verdict{state: Elsewhere, queue: queue}
-	if parent == frameworkGroups {
+	if parent == jobs.LeaderWorkerSet.Framework {
 		v.via = groupSetRef(o.Ref.Namespace, o.Meta.Labels[groupSetLabel])
 	} else if ref := metav1.GetControllerOfNoCopy(o.Meta); ref != nil {
 		v.via = cluster.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: o.Ref.Namespace, Name: ref.Name}

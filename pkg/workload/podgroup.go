@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 const (
@@ -186,7 +187,7 @@ func (f *finder) fastPodSets(pods []*cluster.Object, total int, w *Workload) []P
 // succeeded counts the pods of each role whose work is done; groups that serve keep what they have.
 func (f *finder) succeeded(w *Workload) map[string]int32 {
 	out := map[string]int32{}
-	if !f.cfg.Enabled(gateReclaimable) || w.Owner.Meta.Annotations[groupServing] == annotationSet {
+	if !f.cfg.Enabled(release.ReclaimablePods) || w.Owner.Meta.Annotations[groupServing] == annotationSet {
 		return out
 	}
 	for _, o := range w.Members {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 const (
@@ -25,7 +27,7 @@ const (
 
 // rayClusterKind is RayCluster: the head, then one pod set per worker group.
 var rayClusterKind = &kind{
-	GroupKind: cluster.RayCluster, version: "v1", framework: "ray.io/raycluster", elastic: true,
+	Kind: jobs.RayCluster, elastic: true,
 	podSets: rayClusterPodSets, suspended: rayClusterSuspended, refuse: refuseRayCluster,
 }
 
@@ -150,13 +152,13 @@ func refuseRayCluster(f *finder, o *cluster.Object, managed bool) string {
 	if deref(rc.Spec.EnableInTreeAutoscaling, false) && !f.elastic(rayClusterTraits, o) {
 		return fmt.Sprintf(autoscalingByElastic, "", fmt.Sprintf(
 			"a kueue-managed RayCluster can use autoscaling only as an elastic job: enable the %s feature gate and set the %q: %q annotation",
-			gateElastic, elasticAnnotation, "true"))
+			release.ElasticJobsViaWorkloadSlices, elasticAnnotation, "true"))
 	}
 	return f.refuseRayGroups(&rc.Spec, "spec")
 }
 
 // rayClusterTraits and its kin carry only what elastic asks; naming the kinds themselves would be circular.
-var rayClusterTraits = &kind{GroupKind: cluster.RayCluster, elastic: true}
+var rayClusterTraits = &kind{Kind: jobs.RayCluster, elastic: true}
 
 func (f *finder) refuseRayGroups(spec *crd.RayClusterSpec, path string) string {
 	if limit := f.cfg.Behavior.MaxPodSets; limit > 0 && len(spec.WorkerGroupSpecs)+1 > limit {

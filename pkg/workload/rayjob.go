@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 const (
@@ -20,14 +21,14 @@ const (
 
 // rayJobKind is RayJob: the pod sets of its cluster, then the submitter.
 var rayJobKind = &kind{
-	GroupKind: cluster.RayJob, version: "v1", framework: "ray.io/rayjob", elastic: true,
+	Kind: jobs.RayJob, elastic: true,
 	podSets: rayJobPodSets, suspended: rayJobSuspended, ended: rayJobEnded,
 	skip: skipRayJob, waits: rayJobWaits, refuse: refuseRayJob,
 }
 
 var (
-	rayJobTraits     = &kind{GroupKind: cluster.RayJob, elastic: true}
-	rayServiceTraits = &kind{GroupKind: cluster.RayService, elastic: true}
+	rayJobTraits     = &kind{Kind: jobs.RayJob, elastic: true}
+	rayServiceTraits = &kind{Kind: jobs.RayService, elastic: true}
 )
 
 func rayJobPodSets(f *finder, o *cluster.Object) shape {
@@ -137,7 +138,7 @@ func (f *finder) refuseRaySpec(k *kind, o *cluster.Object, spec *crd.RayClusterS
 
 // rayServiceKind is RayService: the pod sets of its cluster. It never ends.
 var rayServiceKind = &kind{
-	GroupKind: cluster.RayService, version: "v1", framework: "ray.io/rayservice", elastic: true,
+	Kind: jobs.RayService, elastic: true,
 	podSets: rayServicePodSets, suspended: rayServiceSuspended, refuse: refuseRayService,
 }
 

@@ -10,9 +10,8 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
-
-const gateReclaimable = "ReclaimablePods"
 
 // applyReclaimable sets the pods that no longer use quota, at most the count where the version clamps it.
 func (f *finder) applyReclaimable(podSets []PodSet, counts map[string]int32) {
@@ -29,7 +28,7 @@ func (f *finder) applyReclaimable(podSets []PodSet, counts map[string]int32) {
 // and counts only what the remaining work can't fill.
 func reclaimableJob(f *finder, o *cluster.Object, podSets []PodSet) map[string]int32 {
 	job := cluster.As[*batchv1.Job](o)
-	if job == nil || !f.cfg.Enabled(gateReclaimable) || len(podSets) == 0 {
+	if job == nil || !f.cfg.Enabled(release.ReclaimablePods) || len(podSets) == 0 {
 		return nil
 	}
 	parallelism := deref(job.Spec.Parallelism, 1)
@@ -93,7 +92,7 @@ func indexesOver(completions int32, lists ...string) int32 {
 // reclaimableJobSet counts the pods of succeeded Jobs of a JobSet, replicated job by replicated job.
 func reclaimableJobSet(f *finder, o *cluster.Object, _ []PodSet) map[string]int32 {
 	js := cluster.As[*crd.JobSet](o)
-	if js == nil || !f.cfg.Enabled(gateReclaimable) {
+	if js == nil || !f.cfg.Enabled(release.ReclaimablePods) {
 		return nil
 	}
 	out := map[string]int32{}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 // answer is yes, no, or that the evidence is missing.
@@ -28,16 +29,9 @@ func toAnswer(b bool) answer {
 }
 
 const (
-	nameLabel           = corev1.LabelMetadataName
-	defaultQueue        = "default"
-	frameworkPod        = "pod"
-	frameworkDeployment = "deployment"
-	frameworkSet        = "statefulset"
-	frameworkGroups     = "leaderworkerset.x-k8s.io/leaderworkerset"
+	nameLabel    = corev1.LabelMetadataName
+	defaultQueue = "default"
 )
-
-// impliesPods are the frameworks that enable the pod framework for their own pods only.
-var impliesPods = []string{frameworkDeployment, frameworkSet, frameworkGroups}
 
 // readFrameworks takes the enabled frameworks from the configuration. Without a configuration none is known to be
 // off, so every kind that needs no alpha gate counts as enabled, and each answer that rests on it says so.
@@ -45,7 +39,7 @@ func (f *finder) readFrameworks() {
 	f.enabledFrameworks, f.implicitFrameworks = map[string]bool{}, map[string]bool{}
 	if !f.cfg.Found {
 		for _, k := range f.kinds {
-			f.enabledFrameworks[k.framework] = true
+			f.enabledFrameworks[k.Framework] = true
 		}
 		return
 	}
@@ -56,9 +50,9 @@ func (f *finder) readFrameworks() {
 	for _, name := range in.Frameworks {
 		f.enabledFrameworks[name] = true
 	}
-	for _, name := range impliesPods {
-		if f.enabledFrameworks[name] && !f.enabledFrameworks[frameworkPod] {
-			f.implicitFrameworks[frameworkPod] = true
+	for _, k := range f.kinds {
+		if k.ImpliesPod && f.enabledFrameworks[k.Framework] && !f.enabledFrameworks[jobs.Pod.Framework] {
+			f.implicitFrameworks[jobs.Pod.Framework] = true
 		}
 	}
 	for _, arg := range in.ExternalFrameworks {
@@ -70,10 +64,10 @@ func (f *finder) readFrameworks() {
 
 // enabled tells that Kueue's webhook and controller for the kind are on.
 func (f *finder) enabled(k *kind) bool {
-	if k.gate != "" && !f.cfg.Enabled(k.gate) {
+	if k.Gate != "" && !f.cfg.Enabled(k.Gate) {
 		return false
 	}
-	return f.enabledFrameworks[k.framework] || f.implicitFrameworks[k.framework]
+	return f.enabledFrameworks[k.Framework] || f.implicitFrameworks[k.Framework]
 }
 
 // isExternal tells that an owner is of a kind the configuration names as an external framework.

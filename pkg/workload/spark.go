@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 const (
@@ -21,8 +22,7 @@ const (
 
 // sparkKind is SparkApplication: a driver and its executors, from templates Kueue makes up.
 var sparkKind = &kind{
-	GroupKind: cluster.SparkApplication, version: "v1beta2",
-	framework: "sparkoperator.k8s.io/sparkapplication", gate: "SparkApplicationIntegration",
+	Kind:    jobs.SparkApplication,
 	podSets: sparkPodSets, suspended: sparkSuspended, ended: sparkEnded,
 }
 

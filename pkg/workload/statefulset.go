@@ -4,13 +4,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 const parentAnnotation = "kueue.x-k8s.io/pod-suspending-parent"
 
 // statefulSetKind is StatefulSet: one Workload for all replicas.
 var statefulSetKind = &kind{
-	GroupKind: cluster.StatefulSet, version: "v1", framework: frameworkSet, care: bySet,
+	Kind: jobs.StatefulSet, care: bySet,
 	podSets: statefulSetPodSets, skip: skipStatefulSet, waits: statefulSetWaits,
 }
 
@@ -32,12 +33,12 @@ func skipStatefulSet(_ *finder, o *cluster.Object) *verdict {
 		return nil
 	}
 	parent := sts.Spec.Template.Annotations[parentAnnotation]
-	if parent == "" || parent == frameworkSet {
+	if parent == "" || parent == jobs.StatefulSet.Framework {
 		return nil
 	}
 	v := settled(Elsewhere, reason(ManagedByOther, "Its pods are managed by framework "+parent+".", o,
 		templatePath+`.metadata.annotations["`+parentAnnotation+`"]`))
-	if name := o.Meta.Labels[groupSetLabel]; name != "" && parent == frameworkGroups {
+	if name := o.Meta.Labels[groupSetLabel]; name != "" && parent == jobs.LeaderWorkerSet.Framework {
 		v.via = groupSetRef(o.Ref.Namespace, name)
 	}
 	return &v

@@ -13,6 +13,8 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
 const (
@@ -20,7 +22,6 @@ const (
 	stepTrainer  = "trainer"
 	nodeName     = "node"
 	resourcesFor = "spec.trainer"
-	gateTopology = "TopologyAwareScheduling"
 	runtimeJobs  = "spec.template.spec.replicatedJobs"
 )
 
@@ -29,7 +30,7 @@ var stepsOfOneJob = []string{"dataset-initializer", "model-initializer", stepTra
 
 // trainJobKind is TrainJob: Kueue renders the runtime into a JobSet and takes the pod sets of that.
 var trainJobKind = &kind{
-	GroupKind: cluster.TrainJob, version: "v1alpha1", framework: "trainer.kubeflow.org/trainjob",
+	Kind:    jobs.TrainJob,
 	podSets: trainJobPodSets, suspended: trainJobSuspended, ended: trainJobEnded, refuse: refuseTrainJob,
 	reclaimable: reclaimableTrainJob,
 }
@@ -230,7 +231,7 @@ func trainJobEnded(o *cluster.Object) bool {
 // refuseTrainJob: with topology-aware scheduling on, the webhook renders the runtime and fails without it.
 func refuseTrainJob(f *finder, o *cluster.Object, _ bool) string {
 	job := cluster.As[*crd.TrainJob](o)
-	if job == nil || !f.cfg.Enabled(gateTopology) {
+	if job == nil || !f.cfg.Enabled(release.TopologyAwareScheduling) {
 		return ""
 	}
 	if spec, _, gk := f.runtimeOf(job, o); spec == nil && f.snap.Coverage.HasIn(gk, o.Ref.Namespace) {
@@ -241,7 +242,7 @@ func refuseTrainJob(f *finder, o *cluster.Object, _ bool) string {
 
 func reclaimableTrainJob(f *finder, o *cluster.Object, _ []PodSet) map[string]int32 {
 	job := cluster.As[*crd.TrainJob](o)
-	if job == nil || !f.cfg.Enabled(gateReclaimable) || len(job.Status.JobsStatus) == 0 {
+	if job == nil || !f.cfg.Enabled(release.ReclaimablePods) || len(job.Status.JobsStatus) == 0 {
 		return nil
 	}
 	jobs, _, _ := f.render(job, o)

@@ -19,6 +19,8 @@ const Module = "github.com/gpu-quota/kubectl-gpu-quota"
 var Order = []string{
 	"pkg/kueue/release",
 	"pkg/kueue/selector",
+	"pkg/cluster/crd",
+	"pkg/kueue/jobs",
 	"pkg/source",
 	"pkg/cluster",
 	"pkg/collect",

@@ -31,15 +31,15 @@ func TestCheckFindsWrongImports(t *testing.T) {
 			pkg: layering.Package{Path: m + "pkg/charge", Imports: []string{"fmt", m + "pkg/cluster", m + "pkg/device", "k8s.io/api/core/v1"}},
 		},
 		"inside one layer": {
-			pkg: layering.Package{Path: m + "pkg/cluster/crd", Imports: []string{m + "pkg/cluster"}},
+			pkg: layering.Package{Path: m + "pkg/lint/rules", Imports: []string{m + "pkg/lint"}},
 		},
 		"to the right": {
 			pkg:  layering.Package{Path: m + "pkg/charge", Imports: []string{m + "pkg/report"}},
 			want: []string{m + "pkg/charge imports " + m + "pkg/report: pkg/report stands to the right of pkg/charge"},
 		},
 		"a package below another of a lower layer": {
-			pkg:  layering.Package{Path: m + "pkg/cluster/crd", Imports: []string{m + "pkg/lint/rules"}},
-			want: []string{m + "pkg/cluster/crd imports " + m + "pkg/lint/rules: pkg/lint stands to the right of pkg/cluster"},
+			pkg:  layering.Package{Path: m + "pkg/lint/rules", Imports: []string{m + "pkg/cli/x"}},
+			want: []string{m + "pkg/lint/rules imports " + m + "pkg/cli/x: pkg/cli stands to the right of pkg/lint"},
 		},
 		"the demo from below the command line": {
 			pkg:  layering.Package{Path: m + "pkg/report", Imports: []string{m + "testdata/demo"}},

@@ -28,6 +28,16 @@ type SparkApplicationSpec struct {
 	Executor     SparkExecutor     `json:"executor"`
 }
 
+// SparkProperties are the properties of Spark that a charge depends on.
+func SparkProperties() []string {
+	out := []string{"spark.kubernetes.memoryOverheadFactor"}
+	for _, role := range []string{"driver", "executor"} {
+		out = append(out, "spark."+role+".cores", "spark."+role+".memory", "spark."+role+".memoryOverhead",
+			"spark."+role+".memoryOverheadFactor", "spark.kubernetes."+role+".request.cores")
+	}
+	return out
+}
+
 // SparkPod is what driver and executor pods have in common.
 type SparkPod struct {
 	// Template gives only its metadata to the pods Kueue charges.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -47,7 +48,7 @@ func FuzzConfiguration(f *testing.F) {
 		}
 		first.BinaryResource("cpu")
 		first.NamespaceSelected(map[string]string{"kubernetes.io/metadata.name": "a"})
-		first.Framework(FrameworkPod)
+		first.Framework(jobs.Pod.Framework)
 	})
 }
 

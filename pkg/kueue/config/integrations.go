@@ -1,7 +1,6 @@
 package config
 
 import (
-	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -9,68 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
-
-// Names of the integrations, as in integrations.frameworks.
-const (
-	FrameworkJob              = "batch/job"
-	FrameworkMPIJob           = "kubeflow.org/mpijob"
-	FrameworkPaddleJob        = "kubeflow.org/paddlejob"
-	FrameworkPyTorchJob       = "kubeflow.org/pytorchjob"
-	FrameworkTFJob            = "kubeflow.org/tfjob"
-	FrameworkXGBoostJob       = "kubeflow.org/xgboostjob"
-	FrameworkJAXJob           = "kubeflow.org/jaxjob"
-	FrameworkTrainJob         = "trainer.kubeflow.org/trainjob"
-	FrameworkRayJob           = "ray.io/rayjob"
-	FrameworkRayCluster       = "ray.io/raycluster"
-	FrameworkRayService       = "ray.io/rayservice"
-	FrameworkJobSet           = "jobset.x-k8s.io/jobset"
-	FrameworkAppWrapper       = "workload.codeflare.dev/appwrapper"
-	FrameworkSparkApplication = "sparkoperator.k8s.io/sparkapplication"
-	FrameworkPod              = "pod"
-	FrameworkDeployment       = "deployment"
-	FrameworkStatefulSet      = "statefulset"
-	FrameworkLeaderWorkerSet  = "leaderworkerset.x-k8s.io/leaderworkerset"
-)
-
-// framework is one built-in integration of Kueue.
-type framework struct {
-	kind schema.GroupVersionKind
-	// impliesPod: enabling it enables the pod integration.
-	impliesPod bool
-	// multiKueue: it has a MultiKueue adapter.
-	multiKueue bool
-	// gate must be on for it to run; empty for none.
-	gate string
-}
-
-func kind(group, version, name string) schema.GroupVersionKind {
-	return schema.GroupVersionKind{Group: group, Version: version, Kind: name}
-}
-
-var frameworks = map[string]framework{
-	FrameworkJob:              {kind: kind("batch", "v1", "Job"), multiKueue: true},
-	FrameworkMPIJob:           {kind: kind("kubeflow.org", "v2beta1", "MPIJob"), multiKueue: true},
-	FrameworkPaddleJob:        {kind: kind("kubeflow.org", "v1", "PaddleJob"), multiKueue: true},
-	FrameworkPyTorchJob:       {kind: kind("kubeflow.org", "v1", "PyTorchJob"), multiKueue: true},
-	FrameworkTFJob:            {kind: kind("kubeflow.org", "v1", "TFJob"), multiKueue: true},
-	FrameworkXGBoostJob:       {kind: kind("kubeflow.org", "v1", "XGBoostJob"), multiKueue: true},
-	FrameworkJAXJob:           {kind: kind("kubeflow.org", "v1", "JAXJob"), multiKueue: true},
-	FrameworkTrainJob:         {kind: kind("trainer.kubeflow.org", "v1alpha1", "TrainJob"), multiKueue: true},
-	FrameworkRayJob:           {kind: kind("ray.io", "v1", "RayJob"), multiKueue: true},
-	FrameworkRayCluster:       {kind: kind("ray.io", "v1", "RayCluster"), multiKueue: true},
-	FrameworkRayService:       {kind: kind("ray.io", "v1", "RayService"), multiKueue: true},
-	FrameworkJobSet:           {kind: kind("jobset.x-k8s.io", "v1alpha2", "JobSet"), multiKueue: true},
-	FrameworkAppWrapper:       {kind: kind("workload.codeflare.dev", "v1beta2", "AppWrapper"), multiKueue: true},
-	FrameworkSparkApplication: {kind: kind("sparkoperator.k8s.io", "v1beta2", "SparkApplication"), gate: release.SparkApplicationIntegration},
-	FrameworkPod:              {kind: kind("", "v1", "Pod"), multiKueue: true},
-	FrameworkDeployment:       {kind: kind("apps", "v1", "Deployment"), impliesPod: true},
-	FrameworkStatefulSet:      {kind: kind("apps", "v1", "StatefulSet"), impliesPod: true, multiKueue: true},
-	FrameworkLeaderWorkerSet:  {kind: kind("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet"), impliesPod: true, multiKueue: true},
-}
-
-func frameworkNames() []string { return slices.Sorted(maps.Keys(frameworks)) }
 
 // IntegrationsKnown tells whether the list of enabled integrations was in the input. When it was not,
 // Framework answers for Kueue's defaults (batch/job alone), which few installations keep.
@@ -79,8 +19,8 @@ func (c *Config) IntegrationsKnown() bool { return c.Found }
 // ExplicitFramework tells whether integrations.frameworks names the integration and the gate it needs is on.
 func (c *Config) ExplicitFramework(name string) bool {
 	i := c.Configuration.Integrations
-	f, builtIn := frameworks[name]
-	return builtIn && i != nil && slices.Contains(i.Frameworks, name) && (f.gate == "" || c.Enabled(f.gate))
+	k := jobs.ByFramework(name)
+	return k != nil && i != nil && slices.Contains(i.Frameworks, name) && (k.Gate == "" || c.Enabled(k.Gate))
 }
 
 // Framework tells whether an integration runs: named, or implied by one that is
@@ -89,15 +29,9 @@ func (c *Config) Framework(name string) bool {
 	if c.ExplicitFramework(name) {
 		return true
 	}
-	if name != FrameworkPod {
-		return false
-	}
-	for other, f := range frameworks {
-		if f.impliesPod && c.ExplicitFramework(other) {
-			return true
-		}
-	}
-	return false
+	return name == jobs.Pod.Framework && slices.ContainsFunc(jobs.All(), func(k *jobs.Kind) bool {
+		return k.ImpliesPod && c.ExplicitFramework(k.Framework)
+	})
 }
 
 // ExternalFramework tells whether integrations.externalFrameworks names a kind (`Kind.version.group`).

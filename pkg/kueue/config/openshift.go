@@ -13,6 +13,7 @@ import (
 	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -99,17 +100,6 @@ type openShiftFairSharing struct {
 	} `json:"custom"`
 }
 
-// openShiftFrameworks are the operator's names of integrations. JaxJob is missing in the operator as well: it writes
-// an empty name for it, which Kueue refuses.
-var openShiftFrameworks = map[string]string{
-	"BatchJob": FrameworkJob, "MPIJob": FrameworkMPIJob, "RayJob": FrameworkRayJob, "RayCluster": FrameworkRayCluster,
-	"RayService": FrameworkRayService, "JobSet": FrameworkJobSet, "PaddleJob": FrameworkPaddleJob,
-	"PyTorchJob": FrameworkPyTorchJob, "TFJob": FrameworkTFJob, "XGBoostJob": FrameworkXGBoostJob,
-	"AppWrapper": FrameworkAppWrapper, "Pod": FrameworkPod, "Deployment": FrameworkDeployment,
-	"LeaderWorkerSet": FrameworkLeaderWorkerSet, "StatefulSet": FrameworkStatefulSet, "TrainJob": FrameworkTrainJob,
-	"SparkApplication": FrameworkSparkApplication,
-}
-
 // readOpenShiftKueue reads spec.config of a Kueue resource.
 func readOpenShiftKueue(raw *cluster.Raw) (*openShiftConfig, error) {
 	var k openShiftKueue
@@ -140,7 +130,11 @@ func (k *openShiftConfig) translate(b release.Behavior, namespace string, gates 
 	}
 	c.Metrics.EnableClusterQueueResources = true
 	for _, name := range k.Integrations.Frameworks {
-		c.Integrations.Frameworks = append(c.Integrations.Frameworks, openShiftFrameworks[name])
+		framework := ""
+		if k := jobs.ByOpenShiftName(name); k != nil {
+			framework = k.Framework
+		}
+		c.Integrations.Frameworks = append(c.Integrations.Frameworks, framework)
 	}
 	for _, e := range k.Integrations.ExternalFrameworks {
 		c.Integrations.ExternalFrameworks = append(c.Integrations.ExternalFrameworks, e.dotted())

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -170,8 +171,8 @@ func TestOpenShiftCounterSourcesWithoutTheClustersGate(t *testing.T) {
 func TestConfigMapBeatsTheKueueResource(t *testing.T) {
 	c := resolve(t, snapshot(t, kueueResource("{integrations: {frameworks: [BatchJob, Pod]}}")+
 		configMap("openshift-kueue-operator", "kueue-manager-config", "gpus"), ""), Options{})
-	if c.From != "ConfigMap openshift-kueue-operator/kueue-manager-config" || !c.OpenShift || c.Framework(FrameworkPod) {
-		t.Errorf("From %q, OpenShift %t, pod %t", c.From, c.OpenShift, c.Framework(FrameworkPod))
+	if c.From != "ConfigMap openshift-kueue-operator/kueue-manager-config" || !c.OpenShift || c.Framework(jobs.Pod.Framework) {
+		t.Errorf("From %q, OpenShift %t, pod %t", c.From, c.OpenShift, c.Framework(jobs.Pod.Framework))
 	}
 	if c.Operator == nil || len(c.Operator.Integrations.Frameworks) != 2 {
 		t.Error("what the operator would write is kept for comparison")

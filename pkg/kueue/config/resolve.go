@@ -10,6 +10,7 @@ import (
 	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -273,10 +274,10 @@ func (r *resolver) refuse(loadErr error, gates refusal) {
 // the reason, which is not known here.
 func (r *resolver) controllers() refusal {
 	i := r.Configuration.Integrations
-	if i == nil || !slices.Contains(i.Frameworks, FrameworkSparkApplication) || r.Enabled(release.SparkApplicationIntegration) {
+	if i == nil || !slices.Contains(i.Frameworks, jobs.SparkApplication.Framework) || r.Enabled(release.SparkApplicationIntegration) {
 		return refusal{}
 	}
-	return refusal{stage: stageControllers, err: errors.New("failed to configure reconcilers: " + FrameworkSparkApplication +
+	return refusal{stage: stageControllers, err: errors.New("failed to configure reconcilers: " + jobs.SparkApplication.Framework +
 		" integration is alpha feature. please enable " + release.SparkApplicationIntegration + " featuregate"),
-		path: field.NewPath("integrations", "frameworks").Index(slices.Index(i.Frameworks, FrameworkSparkApplication)).String()}
+		path: field.NewPath("integrations", "frameworks").Index(slices.Index(i.Frameworks, jobs.SparkApplication.Framework)).String()}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
@@ -318,13 +319,13 @@ func TestIntegrations(t *testing.T) {
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			c := resolve(t, nil, config(tc.frameworks))
-			if got := c.Framework(FrameworkPod); got != tc.pod {
+			if got := c.Framework(jobs.Pod.Framework); got != tc.pod {
 				t.Errorf("pod = %t, want %t", got, tc.pod)
 			}
-			if got := c.ExplicitFramework(FrameworkPod); got != (tc.frameworks == "pod") {
+			if got := c.ExplicitFramework(jobs.Pod.Framework); got != (tc.frameworks == "pod") {
 				t.Errorf("explicit pod = %t", got)
 			}
-			if got := c.Framework(FrameworkJob); got != tc.job {
+			if got := c.Framework(jobs.Job.Framework); got != tc.job {
 				t.Errorf("batch/job = %t, want %t", got, tc.job)
 			}
 		})
@@ -342,8 +343,8 @@ func TestSparkNeedsItsGate(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	c = resolve(t, nil, Options{ConfigFile: "c", ConfigData: data, FeatureGates: map[string]bool{release.SparkApplicationIntegration: true}})
-	if !c.Framework(FrameworkSparkApplication) || c.Refusal() != "" {
-		t.Errorf("with the gate on: enabled %t, refusal %q", c.Framework(FrameworkSparkApplication), c.Refusal())
+	if !c.Framework(jobs.SparkApplication.Framework) || c.Refusal() != "" {
+		t.Errorf("with the gate on: enabled %t, refusal %q", c.Framework(jobs.SparkApplication.Framework), c.Refusal())
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	configapi "sigs.k8s.io/kueue/apis/config/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 )
 
 func (v validator) integrations() field.ErrorList {
@@ -24,14 +26,14 @@ func (v validator) integrations() field.ErrorList {
 	managed := map[schema.GroupVersionKind]bool{}
 	for i, name := range v.Integrations.Frameworks {
 		at := path.Child("frameworks").Index(i)
-		f, builtIn := frameworks[name]
+		k := jobs.ByFramework(name)
 		switch {
-		case !builtIn:
-			errs = append(errs, field.NotSupported(at, name, frameworkNames()))
-		case managed[f.kind]:
+		case k == nil:
+			errs = append(errs, field.NotSupported(at, name, jobs.Frameworks()))
+		case managed[k.GroupVersionKind()]:
 			errs = append(errs, field.Duplicate(at, name))
 		default:
-			managed[f.kind] = true
+			managed[k.GroupVersionKind()] = true
 		}
 	}
 	for i, name := range v.Integrations.ExternalFrameworks {
@@ -46,7 +48,7 @@ func (v validator) integrations() field.ErrorList {
 			managed[*gvk] = true
 		}
 	}
-	if !slices.Contains(v.Integrations.Frameworks, FrameworkPod) {
+	if !slices.Contains(v.Integrations.Frameworks, jobs.Pod.Framework) {
 		return errs
 	}
 	if v.ManagedJobsNamespaceSelector == nil {
@@ -92,8 +94,8 @@ func (v validator) multiKueueFrameworks(path *field.Path) field.ErrorList {
 	adapted := map[schema.GroupVersionKind]bool{}
 	if v.Integrations != nil {
 		for _, name := range v.Integrations.Frameworks {
-			if f := frameworks[name]; f.multiKueue {
-				adapted[f.kind] = true
+			if k := jobs.ByFramework(name); k != nil && k.MultiKueue {
+				adapted[k.GroupVersionKind()] = true
 			}
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster/crd"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/jobs"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -25,13 +25,13 @@ var admittedPiecewise = &lint.Rule{
 	},
 	Check: func(p *lint.Pass) {
 		for o, d := range cluster.All[*appsv1.Deployment](p.Snapshot, cluster.Deployment) {
-			if d.Labels[lint.QueueLabel] != "" && d.Spec.Replicas != nil && *d.Spec.Replicas > 1 && p.Config.Framework(config.FrameworkDeployment) && asksForDevices(&d.Spec.Template.Spec) {
+			if d.Labels[lint.QueueLabel] != "" && d.Spec.Replicas != nil && *d.Spec.Replicas > 1 && p.Config.Framework(jobs.Deployment.Framework) && asksForDevices(&d.Spec.Template.Spec) {
 				p.Report(lint.Diagnostic{At: lint.At(o, "spec.replicas"), Message: fmt.Sprintf("its %d pods are admitted one by one: some may hold devices while the others wait", *d.Spec.Replicas),
 					Help: "where the pods need each other, use a kind that is admitted as a whole: Job, JobSet or StatefulSet"})
 			}
 		}
 		for o, s := range cluster.All[*crd.LeaderWorkerSet](p.Snapshot, cluster.LeaderWorkerSet) {
-			if s.Labels[lint.QueueLabel] != "" && s.Spec.Replicas != nil && *s.Spec.Replicas > 1 && p.Config.Framework(config.FrameworkLeaderWorkerSet) {
+			if s.Labels[lint.QueueLabel] != "" && s.Spec.Replicas != nil && *s.Spec.Replicas > 1 && p.Config.Framework(jobs.LeaderWorkerSet.Framework) {
 				p.Report(lint.Diagnostic{At: lint.At(o, "spec.replicas"), Message: fmt.Sprintf("its %d replicas are admitted one by one, each with its leader and workers", *s.Spec.Replicas),
 					Help: "that is right for replicas that serve by themselves"})
 			}
