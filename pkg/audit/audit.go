@@ -13,13 +13,14 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
 // Input is what is audited. It is only read.
 type Input struct {
 	// Computed are the charges of all workloads of the snapshot, and what they rest on.
-	*lint.Computed
+	*pipeline.Layers
 	// Findings of lint; nil for none.
 	Findings *lint.Result
 	// AllResources takes cpu, memory and what every pod has into the ledger, too.
@@ -29,23 +30,23 @@ type Input struct {
 // New audits a snapshot.
 func New(in Input) *Report {
 	b := &builder{
-		Input: in, snap: in.Engine.Snapshot(), conf: in.Engine.Config(),
+		Input: in, snap: in.Snapshot, conf: in.Config,
 		nodes: map[string]*admission.TreeNode{}, sums: map[*admission.TreeNode]*sums{}, unknown: map[Column]*gap{},
 		held: map[*charge.Charge]*admission.Reservation{}, reaches: map[string]*reach{},
-		out: &Report{Config: in.Engine.Config(), Findings: in.Findings},
+		out: &Report{Config: in.Config, Findings: in.Findings},
 	}
 	b.format = charge.Formatter{Binary: b.conf.BinaryResource}
-	b.trees = b.Admission.Trees()
+	b.trees = b.Decider().Trees()
 	b.out.Usage = b.trees.Usage
 	for _, root := range b.trees.Roots {
 		b.index(root)
 	}
-	b.reservations = b.Admission.Reservations()
+	b.reservations = b.Decider().Reservations()
 	for i := range b.reservations {
 		b.held[b.reservations[i].Charge] = &b.reservations[i]
 	}
 	held := device.NewAllocations(b.snap)
-	b.stock = device.NewStock(in.Inventory, held)
+	b.stock = device.NewStock(in.Inventory(), held)
 	b.recompute()
 	b.allocate(held)
 	b.ledger()

@@ -39,7 +39,7 @@ func (b *builder) allocate(held *device.Allocations) {
 		b.lacks(ColumnAllocated, "", "", cluster.Pod.Kind)
 		b.lacks(ColumnUncounted, "", "", cluster.Pod.Kind)
 	}
-	users := newConsumers(b.snap, b.Charges)
+	users := newConsumers(b.snap, b.Charges())
 	for id, holders := range held.Devices {
 		for _, h := range holders {
 			claim := cluster.As[*resourcev1.ResourceClaim](h.Claim)

@@ -6,16 +6,15 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/audit"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
 // of audits the layers over one dump, every resource.
 func of(l corpus.Layers) *audit.Report {
-	return audit.New(audit.Input{Computed: &lint.Computed{Engine: l.Engine, Inventory: device.NewInventory(l.Snapshot, selector.Of(l.Engine.Config().Behavior)), Charges: l.Charges, Admission: admission.New(l.Engine, l.Charges)}, Findings: &lint.Result{}, AllResources: true})
+	return audit.New(audit.Input{Layers: pipeline.New(l.Snapshot, l.Config), Findings: &lint.Result{}, AllResources: true})
 }
 
 // key is one row's place.

@@ -50,11 +50,11 @@ func (b *builder) devices() {
 // classes names the classes that match devices of each kind.
 func (b *builder) classes(of map[device.Kind]*Devices) {
 	for _, class := range cluster.All[*resourcev1.DeviceClass](b.snap, cluster.DeviceClass) {
-		row, ok := b.Inventory.Row(class.Spec.Selectors)
+		row, ok := b.Inventory().Row(class.Spec.Selectors)
 		if !ok {
 			continue
 		}
-		for slice, i := range b.Inventory.Match(row).Indexes() {
+		for slice, i := range b.Inventory().Match(row).Indexes() {
 			if u := b.stock.At(slice, i); u != nil {
 				of[u.Group().Kind].takeClass(class.Name)
 			}

@@ -141,7 +141,7 @@ type counted struct {
 
 // class counts the devices of a class, by its sources or one by one.
 func (c *counter) class(class *resourcev1.DeviceClass) {
-	row, ok := c.Inventory.Row(class.Spec.Selectors)
+	row, ok := c.Inventory().Row(class.Spec.Selectors)
 	if !ok {
 		c.failed = "a selector of DeviceClass " + class.Name + " does not compile"
 		return
@@ -149,7 +149,7 @@ func (c *counter) class(class *resourcev1.DeviceClass) {
 	sources := append(c.conf.Counters(class.Name), c.conf.Capacities(class.Name)...)
 	if len(sources) == 0 {
 		c.say("devices of class " + class.Name)
-		c.each(c.Inventory.Match(row), "", c.one)
+		c.each(c.Inventory().Match(row), "", c.one)
 		return
 	}
 	for _, s := range sources {
@@ -158,7 +158,7 @@ func (c *counter) class(class *resourcev1.DeviceClass) {
 		}
 		var source []*device.Expression
 		if s.Selector != "" {
-			x := c.Inventory.Compile(s.Selector)
+			x := c.Inventory().Compile(s.Selector)
 			if x.CompileError != "" {
 				c.failed = fmt.Sprintf("the selector of source %d of mapping %s does not compile", s.Index, s.Resource)
 				return
@@ -171,7 +171,7 @@ func (c *counter) class(class *resourcev1.DeviceClass) {
 			count, what = c.capacity, fmt.Sprintf("capacity %q of %s", s.Name, s.Driver)
 		}
 		c.say(what)
-		c.each(c.Inventory.Match(source, row), s.Driver, func(at *device.Unit) { count(at, s) })
+		c.each(c.Inventory().Match(source, row), s.Driver, func(at *device.Unit) { count(at, s) })
 	}
 }
 

@@ -155,7 +155,7 @@ func top(n *admission.TreeNode) *admission.TreeNode {
 func (b *builder) piecewise() {
 	type group struct{ held, waiting int }
 	groups := map[cluster.Ref]*group{}
-	for _, c := range b.Charges {
+	for _, c := range b.Charges() {
 		held, waits := b.held[c] != nil, b.waits(c)
 		if !held && !waits {
 			continue
@@ -223,7 +223,7 @@ func (b *builder) statusDiffers() {
 // queuesGone finds quota that counts nowhere: its queue is not in the input.
 func (b *builder) queuesGone() {
 	of := map[string]int{}
-	for _, c := range b.Charges {
+	for _, c := range b.Charges() {
 		w := c.Workload.Object
 		if w == nil || b.held[c] != nil || w.Status.Admission == nil {
 			continue

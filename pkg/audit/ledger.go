@@ -117,7 +117,7 @@ func (b *builder) lackUsage() {
 			b.lacks(ColumnReserved, n.Ref.String(), "", cluster.Workload.Kind)
 		}
 	}
-	for _, c := range b.Charges {
+	for _, c := range b.Charges() {
 		if n := b.nodes[c.ClusterQueue]; n != nil && n.Counts.Unknown > 0 && c.Verdict == charge.Unknown && b.waits(c) {
 			b.lacks(ColumnPending, n.Ref.String(), "what some workloads would be charged is not known", c.Missing...)
 		}

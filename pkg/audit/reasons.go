@@ -13,16 +13,15 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 )
 
 // reasoner finds why published charges are not the recomputed ones.
 type reasoner struct {
 	*builder
-	// engines charge as other releases do, by release; nil for one that can't.
-	engines map[string]*charge.Engine
+	// others are the layers as other releases have them; nil for one that can't tell.
+	others map[string]*pipeline.Layers
 }
 
 // of tells the reason that the objects prove, the most certain first.
@@ -37,8 +36,8 @@ func (r *reasoner) of(held *admission.Reservation, d Difference) (Reason, string
 	if text := r.newer(held, cluster.ResourceClaimTemplate); text != "" {
 		return TemplateReplaced, text
 	}
-	if release := r.otherRelease(held, d); release != "" {
-		return OtherVersion, fmt.Sprintf("Kueue %s charges it as published: it may have been admitted by that version", release)
+	if other := r.otherRelease(held, d); other != "" {
+		return OtherVersion, fmt.Sprintf("Kueue %s charges it as published: it may have been admitted by that version", other)
 	}
 	if text := r.mapping(held, d); text != "" {
 		return MappingChanged, text
@@ -138,35 +137,27 @@ func (r *reasoner) mappedTo(name corev1.ResourceName) bool {
 func (r *reasoner) otherRelease(held *admission.Reservation, d Difference) string {
 	releases := release.All()
 	slices.Reverse(releases)
-	if i := slices.Index(releases, mainBranch); i >= 0 {
-		releases = append(slices.Delete(releases, i, i+1), mainBranch)
+	if i := slices.Index(releases, release.Main); i >= 0 {
+		releases = append(slices.Delete(releases, i, i+1), release.Main)
 	}
-	for _, release := range releases {
-		if release == r.conf.Release {
+	for _, name := range releases {
+		if name == r.conf.Release {
 			continue
 		}
-		e, known := r.engines[release]
+		l, known := r.others[name]
 		if !known {
-			e = r.engine(release)
-			r.engines[release] = e
+			if l, _ = r.As(name); l != nil && !l.Config.Found {
+				l = nil
+			}
+			r.others[name] = l
 		}
-		if e == nil {
+		if l == nil {
 			continue
 		}
-		if c := e.Charge(held.Charge.Workload); c.Verdict == charge.Charged && r.chargedNow(held, c, e.Config())[d.FlavorResource] == d.Reserved {
-			return release
+		c := l.Charge(held.Charge.Workload)
+		if c.Verdict == charge.Charged && r.chargedNow(held, c, l.Config)[d.FlavorResource] == d.Reserved {
+			return name
 		}
 	}
 	return ""
-}
-
-const mainBranch = "main"
-
-// engine charges as a release does; nil when it would not start.
-func (r *reasoner) engine(release string) *charge.Engine {
-	conf, err := r.conf.As(r.snap, release)
-	if err != nil || conf.Refusal() != "" || !conf.Found {
-		return nil
-	}
-	return charge.NewEngine(r.snap, conf, device.NewInventory(r.snap, selector.Of(conf.Behavior)))
 }

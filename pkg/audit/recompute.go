@@ -10,6 +10,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -19,7 +20,7 @@ func (b *builder) recompute() {
 	if b.trees.Usage != admission.FromWorkloads {
 		return
 	}
-	reasons := &reasoner{builder: b, engines: map[string]*charge.Engine{}}
+	reasons := &reasoner{builder: b, others: map[string]*pipeline.Layers{}}
 	for i := range b.reservations {
 		r := &b.reservations[i]
 		n := b.nodes[r.ClusterQueue]

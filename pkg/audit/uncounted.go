@@ -139,7 +139,7 @@ func extended(spec *corev1.PodSpec, but map[corev1.ResourceName]bool) map[corev1
 
 // uncountedJobs are jobs that Kueue does not manage and that run pods which ask for devices.
 func (b *builder) uncountedJobs(found map[Uncounted]int64) {
-	for _, c := range b.Charges {
+	for _, c := range b.Charges() {
 		w := c.Workload
 		job := cluster.As[*batchv1.Job](w.Owner)
 		if c.Verdict != charge.Unmanaged || w.State != workload.Unmanaged || job == nil || job.Status.Active == 0 {

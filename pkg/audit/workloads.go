@@ -47,12 +47,12 @@ func compareCharges(a, b *charge.Charge) int {
 // pending explains the oldest workloads that wait, of each queue. Explaining all would take too long where thousands wait.
 func (b *builder) pending() {
 	of := map[string][]*charge.Charge{}
-	for _, c := range b.Charges {
+	for _, c := range b.Charges() {
 		if b.waits(c) && b.nodes[c.ClusterQueue] != nil {
 			of[c.ClusterQueue] = append(of[c.ClusterQueue], c)
 		}
 	}
-	explainer := explain.New(b.snap, b.conf, b.Admission)
+	explainer := explain.New(b.snap, b.conf, b.Decider())
 	for _, q := range b.out.Queues {
 		if !q.Node.Queue {
 			continue

@@ -177,12 +177,12 @@ func auditOnce(ctx context.Context, env Env, o *auditOptions) (*audit.Report, *l
 	if err != nil {
 		return nil, nil, err
 	}
-	findings, computed, err := lint.RunComputed(ctx, in.Input, o.ruleOptions())
+	findings, layers, err := lint.RunComputed(ctx, in.Input, o.ruleOptions())
 	if err != nil {
 		return nil, nil, err
 	}
-	conf := computed.Engine.Config()
-	conf.Assumptions = slices.Concat(conf.Assumptions, computed.Admission.Assumptions(), computed.Inventory.Assumptions())
+	conf := layers.Config
+	conf.Assumptions = slices.Concat(conf.Assumptions, layers.Decider().Assumptions(), layers.Inventory().Assumptions())
 	o.choose(in, findings)
 	if err := o.suppressKnown(findings); err != nil {
 		return nil, nil, err
@@ -190,7 +190,7 @@ func auditOnce(ctx context.Context, env Env, o *auditOptions) (*audit.Report, *l
 	if err := checkRead(env, in.Snapshot); err != nil {
 		return nil, nil, err
 	}
-	return audit.New(audit.Input{Computed: computed, Findings: findings, AllResources: o.allResources}), in, ctx.Err()
+	return audit.New(audit.Input{Layers: layers, Findings: findings, AllResources: o.allResources}), in, ctx.Err()
 }
 
 // older are the options to audit what --compare names.

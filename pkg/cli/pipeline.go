@@ -12,9 +12,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -23,7 +22,7 @@ import (
 type scene struct {
 	snap   *cluster.Snapshot
 	conf   *config.Config
-	engine *charge.Engine
+	layers *pipeline.Layers
 	// found is every workload read: of the whole input for commands that look everywhere, else of the namespace.
 	found []*workload.Workload
 	// charges are those of the workloads asked for, a part of found in its order.
@@ -34,7 +33,7 @@ type scene struct {
 
 // decider decides about charges. What it supposes is told with the configuration.
 func (s *scene) decider(charges []*charge.Charge) *admission.Engine {
-	e := admission.New(s.engine, charges)
+	e := s.layers.DeciderOf(charges)
 	s.conf.Assumptions = append(s.conf.Assumptions, e.Assumptions()...)
 	return e
 }
@@ -104,7 +103,7 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{snap: snap, conf: conf, engine: charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))}
+	s := &scene{snap: snap, conf: conf, layers: pipeline.New(snap, conf)}
 	within := o.namespace
 	if o.everywhere || len(o.filenames) > 0 { // the jobs of -f are looked for in all
 		within = ""
@@ -116,7 +115,7 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 		return nil, errors.New("neither workloads nor jobs may be listed here; name a namespace where you may with -n")
 	}
 	for _, w := range chosen {
-		s.charges = append(s.charges, s.engine.Charge(w))
+		s.charges = append(s.charges, s.layers.Charge(w))
 	}
 	return s, ctx.Err()
 }
@@ -124,15 +123,9 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 // allCharges are the charges of all workloads found, those asked for among them: what others hold or wait for decides
 // about a workload, whichever are to be shown.
 func (s *scene) allCharges() []*charge.Charge {
-	asked := make(map[*workload.Workload]*charge.Charge, len(s.charges))
-	for _, c := range s.charges {
-		asked[c.Workload] = c
-	}
 	out := make([]*charge.Charge, len(s.found))
 	for i, w := range s.found {
-		if out[i] = asked[w]; out[i] == nil {
-			out[i] = s.engine.Charge(w)
-		}
+		out[i] = s.layers.Charge(w)
 	}
 	return out
 }

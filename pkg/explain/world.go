@@ -5,11 +5,9 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -17,9 +15,10 @@ import (
 // who else waits: only these are charged, and the others when they are asked about.
 type world struct {
 	*Explainer
-	charges *charge.Engine
-	found   map[identity]*workload.Workload
-	known   map[*workload.Workload]*charge.Charge
+	layers *pipeline.Layers
+	found  map[identity]*workload.Workload
+	// added are the workloads whose charges the engine knows.
+	added map[*workload.Workload]bool
 }
 
 // identity tells workloads apart across worlds.
@@ -60,10 +59,9 @@ func (e *Explainer) after(c *charge.Charge, changes ...cluster.Change) (*Explain
 	if found == nil {
 		return nil, nil
 	}
-	again := w.known[found]
-	if again == nil {
-		again = w.charges.Charge(found)
-		w.known[found] = again
+	again := w.layers.Charge(found)
+	if !w.added[found] {
+		w.added[found] = true
 		w.engine.Add(again)
 	}
 	return w.Explainer, again
@@ -96,27 +94,23 @@ func (e *Explainer) worldAfter(changes []cluster.Change) *world {
 
 // makeWorld runs all layers again after changes; nil when they do not fit.
 func (e *Explainer) makeWorld(changes []cluster.Change) *world {
-	snap, err := e.snap.Apply(changes...)
+	layers, err := pipeline.New(e.snap, e.conf).WhatIf(changes...)
 	if err != nil {
 		return nil
 	}
-	conf, err := e.conf.Again(snap)
-	if err != nil {
-		return nil
-	}
-	w := &world{charges: charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior))), found: map[identity]*workload.Workload{}, known: map[*workload.Workload]*charge.Charge{}}
+	w := &world{layers: layers, found: map[identity]*workload.Workload{}, added: map[*workload.Workload]bool{}}
 	var holding []*charge.Charge
-	for _, found := range workload.Find(snap, conf, workload.Options{}) {
+	for _, found := range layers.Workloads() {
 		id := identify(found)
 		if w.found[id] == nil {
 			w.found[id] = found
 		}
 		if holds(found.Object) {
-			w.known[found] = w.charges.Charge(found)
-			holding = append(holding, w.known[found])
+			w.added[found] = true
+			holding = append(holding, layers.Charge(found))
 		}
 	}
-	w.Explainer = New(snap, conf, admission.New(w.charges, holding))
+	w.Explainer = New(layers.Snapshot, layers.Config, layers.DeciderOf(holding))
 	w.worlds.work = e.worlds.work
 	e.worlds.work.done += len(w.found)
 	return w

@@ -8,7 +8,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
@@ -35,16 +35,14 @@ type Input struct {
 type Facts struct {
 	Input
 
-	workloads func() []*workload.Workload
-	inventory func() *device.Inventory
-	engine    func() *charge.Engine
-	charges   func() []*charge.Charge
-	selectors func() []Selector
-	admission func() *admission.Engine
-	alone     func() *Alone
-	read      *readSelectors
-	kept      func() map[*source.Origin][]byte
-	shared    *sync.Map
+	layers *pipeline.Layers
+	// concurrent facts are for rules that run beside others: see [Facts.concurrently].
+	concurrent bool
+	selectors  func() []Selector
+	ifComplete func() *IfComplete
+	read       *readSelectors
+	kept       func() map[*source.Origin][]byte
+	shared     *sync.Map
 }
 
 // readSelectors remembers what selectors say: many are written alike.
@@ -88,15 +86,8 @@ func remembered[T any](mu *sync.Mutex, known *map[string]T, text string, read fu
 }
 
 func newFacts(in Input) *Facts {
-	f := &Facts{Input: in, read: &readSelectors{}, shared: &sync.Map{}}
-	f.workloads = sync.OnceValue(func() []*workload.Workload {
-		return workload.Find(f.Snapshot, f.Config, workload.Options{})
-	})
-	f.inventory = sync.OnceValue(func() *device.Inventory { return device.NewInventory(f.Snapshot, selector.Of(f.Config.Behavior)) })
-	f.engine = sync.OnceValue(func() *charge.Engine { return charge.NewEngine(f.Snapshot, f.Config, f.inventory()) })
-	f.charges = sync.OnceValue(func() []*charge.Charge { return f.engine().Charges(f.workloads()) })
-	f.admission = sync.OnceValue(func() *admission.Engine { return admission.New(f.engine(), f.charges()) })
-	f.alone = sync.OnceValue(func() *Alone { return newAlone(f.Input) })
+	f := &Facts{Input: in, layers: pipeline.New(in.Snapshot, in.Config), read: &readSelectors{}, shared: &sync.Map{}}
+	f.ifComplete = sync.OnceValue(func() *IfComplete { return newIfComplete(f.layers) })
 	f.kept = sync.OnceValue(func() map[*source.Origin][]byte {
 		out := map[*source.Origin][]byte{}
 		for _, d := range in.Kept {
@@ -108,29 +99,19 @@ func newFacts(in Input) *Facts {
 	return f
 }
 
-// apart are the same facts for rules that run beside the others. The engines answer one question at a time, so only what is
-// computed once is common to both.
-func (f *Facts) apart() *Facts {
+// concurrently are the same facts for rules that run beside the others. The engines answer one question at a time, so only
+// what is computed once is for both.
+func (f *Facts) concurrently() *Facts {
 	out := *f
-	notApart := "a rule that is apart asks for what only the others may"
-	out.inventory = func() *device.Inventory { panic(notApart) }
-	out.engine = func() *charge.Engine { panic(notApart) }
-	out.admission = func() *admission.Engine { panic(notApart) }
+	out.concurrent = true
 	return &out
 }
 
-// Computed is what the layers above lint make of an input.
-type Computed struct {
-	Inventory *device.Inventory
-	Engine    *charge.Engine
-	// Charges of all workloads of the snapshot.
-	Charges []*charge.Charge
-	// Admission decides about the charges.
-	Admission *admission.Engine
-}
-
-func (f *Facts) computed() *Computed {
-	return &Computed{Inventory: f.Inventory(), Engine: f.engine(), Charges: f.charges(), Admission: f.admission()}
+// mustBeFirst panics where a concurrent rule asks an engine that another rule may be asking.
+func (f *Facts) mustBeFirst() {
+	if f.concurrent {
+		panic("a concurrent rule asks for what only the others may")
+	}
 }
 
 // Once is what compute makes of the facts, computed for the first rule that asks for it under the key.
@@ -146,25 +127,31 @@ func (f *Facts) Written(o *cluster.Object) (data []byte, ok bool) {
 }
 
 // Workloads are the workloads of the input, in the order of package workload.
-func (f *Facts) Workloads() []*workload.Workload { return f.workloads() }
+func (f *Facts) Workloads() []*workload.Workload { return f.layers.Workloads() }
 
 // Inventory is what the drivers have published. It is ready for matching: counters and selectors in use are known to it.
 func (f *Facts) Inventory() *device.Inventory {
-	f.engine()
-	return f.inventory()
+	f.mustBeFirst()
+	return f.layers.Inventory()
 }
 
 // Charges of the workloads, in the same order.
-func (f *Facts) Charges() []*charge.Charge { return f.charges() }
+func (f *Facts) Charges() []*charge.Charge { return f.layers.Charges() }
 
-// Alone is the input if it were all there is.
-func (f *Facts) Alone() *Alone { return f.alone() }
+// IfComplete is the input if it were all there is.
+func (f *Facts) IfComplete() *IfComplete { return f.ifComplete() }
 
 // Decide is what the next scheduling attempt would decide about a charge of [Facts.Charges].
-func (f *Facts) Decide(c *charge.Charge) *admission.Decision { return f.admission().Decide(c) }
+func (f *Facts) Decide(c *charge.Charge) *admission.Decision {
+	f.mustBeFirst()
+	return f.layers.Decider().Decide(c)
+}
 
 // QueueNode is a ClusterQueue in its cohort tree; nil when the queue is not in the input.
-func (f *Facts) QueueNode(queue string) *quota.Node { return f.admission().Node(queue) }
+func (f *Facts) QueueNode(queue string) *quota.Node {
+	f.mustBeFirst()
+	return f.layers.Decider().Node(queue)
+}
 
 // Configured is the place of a field of Kueue's configuration.
 func (f *Facts) Configured(path string) Place {

@@ -43,9 +43,9 @@ type Rule struct {
 	// Needs are the kinds without which the rule can't answer. Where one is missing and the rule has something to
 	// check, it reports itself as not evaluated ([Pass.Need]).
 	Needs []schema.GroupKind
-	// Apart tells that the check asks neither for the inventory nor for decisions, but those of [Facts.Alone], which no other
+	// Concurrent tells that the check asks neither for the inventory nor for decisions, but those of [Facts.IfComplete], which no other
 	// rule may ask for. It runs beside the other rules.
-	Apart bool
+	Concurrent bool
 	// Check reports findings to the pass.
 	Check func(*Pass)
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 )
 
 // Options say which rules to apply, and how.
@@ -33,7 +35,7 @@ var RuleFailed = &Rule{
 	Check: func(*Pass) {},
 }
 
-// Run applies rules to an input. The error is that of ctx. Rules that are [Rule.Apart] run beside the others; what is found
+// Run applies rules to an input. The error is that of ctx. Rules that are [Rule.Concurrent] run beside the others; what is found
 // does not depend on which of them ends first.
 func Run(ctx context.Context, in Input, opts Options) (*Result, error) {
 	out, _, err := run(ctx, in, opts)
@@ -42,12 +44,12 @@ func Run(ctx context.Context, in Input, opts Options) (*Result, error) {
 
 // RunComputed is [Run] for a caller who goes on with the same input. What it returns beside the findings was computed for the
 // rules, or is computed now; no rule is at work on it any more.
-func RunComputed(ctx context.Context, in Input, opts Options) (*Result, *Computed, error) {
+func RunComputed(ctx context.Context, in Input, opts Options) (*Result, *pipeline.Layers, error) {
 	out, facts, err := run(ctx, in, opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	return out, facts.computed(), nil
+	return out, facts.layers, nil
 }
 
 func run(ctx context.Context, in Input, opts Options) (*Result, *Facts, error) {
@@ -61,8 +63,8 @@ func run(ctx context.Context, in Input, opts Options) (*Result, *Facts, error) {
 	facts := newFacts(in)
 	outcomes := make([]outcome, len(rules))
 	var lanes sync.WaitGroup
-	main, apart := &lane{facts: facts}, &lane{facts: facts.apart(), apart: true}
-	for _, l := range []*lane{main, apart} {
+	main, concurrent := &lane{facts: facts}, &lane{facts: facts.concurrently(), concurrent: true}
+	for _, l := range []*lane{main, concurrent} {
 		lanes.Go(func() { l.run(ctx, rules, opts, outcomes) })
 	}
 	lanes.Wait()
@@ -80,13 +82,13 @@ func run(ctx context.Context, in Input, opts Options) (*Result, *Facts, error) {
 // lane is a sequence of rules that are applied one after another.
 type lane struct {
 	facts *Facts
-	apart bool
+	concurrent bool
 }
 
 // run applies the rules of the lane, and writes down what became of each.
 func (l *lane) run(ctx context.Context, rules []*Rule, opts Options, outcomes []outcome) {
 	for i, r := range rules {
-		if r.Apart != l.apart {
+		if r.Concurrent != l.concurrent {
 			continue
 		}
 		done := make(chan outcome, 1)
@@ -96,8 +98,8 @@ func (l *lane) run(ctx context.Context, rules []*Rule, opts Options, outcomes []
 		case <-time.After(timeout(opts)):
 			outcomes[i] = outcome{failure: fmt.Sprintf("it took longer than %s", timeout(opts))}
 			// The rule may be at work on the facts still, so the others get new ones.
-			if l.facts = newFacts(l.facts.Input); l.apart {
-				l.facts = l.facts.apart()
+			if l.facts = newFacts(l.facts.Input); l.concurrent {
+				l.facts = l.facts.concurrently()
 			}
 		case <-ctx.Done():
 			return

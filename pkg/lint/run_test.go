@@ -101,8 +101,8 @@ func TestRuleThatTakesTooLongIsToldAndTheOthersGoOn(t *testing.T) {
 // TestRulesRunBesideEachOther: one lane waits for the other, so they must run at a time; the order of findings does not tell.
 func TestRulesRunBesideEachOther(t *testing.T) {
 	first, second := make(chan struct{}), make(chan struct{})
-	meets := func(id string, apart bool, mine, other chan struct{}) *lint.Rule {
-		return &lint.Rule{ID: id, Name: "meets", Severity: lint.Error, Apart: apart, Check: func(p *lint.Pass) {
+	meets := func(id string, concurrent bool, mine, other chan struct{}) *lint.Rule {
+		return &lint.Rule{ID: id, Name: "meets", Severity: lint.Error, Concurrent: concurrent, Check: func(p *lint.Pass) {
 			close(mine)
 			<-other
 			p.Report(lint.Diagnostic{At: lint.At(p.Snapshot.List(cluster.Namespace)[0], "metadata.name"), Message: "met"})
@@ -115,16 +115,16 @@ func TestRulesRunBesideEachOther(t *testing.T) {
 	}
 }
 
-// TestApartRuleMayNotAskEngines: the engines answer one lane only. To ask them from the other is a fault of the rule.
-func TestApartRuleMayNotAskEngines(t *testing.T) {
+// TestConcurrentRuleMayNotAskEngines: the engines answer one lane only. To ask them from the other is a fault of the rule.
+func TestConcurrentRuleMayNotAskEngines(t *testing.T) {
 	for name, ask := range map[string]func(*lint.Pass){
 		"inventory": func(p *lint.Pass) { p.Inventory() },
 		"decision":  func(p *lint.Pass) { p.Decide(nil) },
 		"queue":     func(p *lint.Pass) { p.QueueNode("a") },
 	} {
-		rule := &lint.Rule{ID: "GQ905", Name: "asks", Severity: lint.Error, Apart: true, Check: ask}
+		rule := &lint.Rule{ID: "GQ905", Name: "asks", Severity: lint.Error, Concurrent: true, Check: ask}
 		got := ran(t, inputOf(t, two), lint.Options{Rules: []*lint.Rule{rule, names}})
-		if len(got) != 1+len(wantNames) || !strings.Contains(got[0], "a rule that is apart asks for what only the others may") {
+		if len(got) != 1+len(wantNames) || !strings.Contains(got[0], "a concurrent rule asks for what only the others may") {
 			t.Errorf("%s: got %q", name, got)
 		}
 	}

@@ -12,10 +12,9 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/audit"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -27,7 +26,7 @@ func auditOf(t *testing.T, l corpus.Layers, all bool) *Audit {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := audit.Input{Computed: &lint.Computed{Engine: l.Engine, Inventory: device.NewInventory(l.Snapshot, selector.Of(l.Engine.Config().Behavior)), Charges: l.Charges, Admission: admission.New(l.Engine, l.Charges)}, Findings: result, AllResources: all}
+	in := audit.Input{Layers: pipeline.New(l.Snapshot, l.Config), Findings: result, AllResources: all}
 	return NewAudit(audit.New(in), rules, "v1.2.3")
 }
 

@@ -6,11 +6,9 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
 // Load reads an export into a snapshot, as `charge --from` does.
@@ -33,11 +31,7 @@ func Charges(snap *cluster.Snapshot) ([]*charge.Charge, error) {
 	if err != nil {
 		return nil, err
 	}
-	engine := charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))
-	var out []*charge.Charge
-	for _, w := range workload.Find(snap, conf, workload.Options{}) {
-		out = append(out, engine.Charge(w))
-	}
+	out := pipeline.New(snap, conf).Charges()
 	if len(out) == 0 {
 		return nil, errors.New("the export holds no workload")
 	}

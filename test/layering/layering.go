@@ -31,6 +31,7 @@ var Order = []string{
 	"pkg/charge",
 	"pkg/quota",
 	"pkg/admission",
+	"pkg/pipeline",
 	"pkg/explain",
 	"pkg/lint",
 	"pkg/audit",

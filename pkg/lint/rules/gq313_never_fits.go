@@ -15,7 +15,7 @@ import (
 )
 
 var neverFits = &lint.Rule{
-	ID: "GQ313", Name: "never-fits", Severity: lint.Error, Apart: true,
+	ID: "GQ313", Name: "never-fits", Severity: lint.Error, Concurrent: true,
 	Doc: lint.Doc{
 		Title: "A workload needs more than its queue can ever give",
 		Why: "A ClusterQueue can give its own quota and what it may borrow from its cohort, were nothing used. A request above that is " +
@@ -74,16 +74,16 @@ func reportReduced(p *lint.Pass) {
 	if !slices.ContainsFunc(p.Workloads(), partial) {
 		return
 	}
-	alone := p.Alone()
-	for _, w := range alone.Workloads {
+	complete := p.IfComplete()
+	for _, w := range complete.Workloads {
 		if !lint.Waits(w) || !partial(w) {
 			continue
 		}
-		c := alone.Charge(w)
+		c := complete.Charge(w)
 		if c.Verdict != charge.Charged {
 			continue
 		}
-		for _, admitted := range alone.Decide(c).PodSets {
+		for _, admitted := range complete.Decide(c).PodSets {
 			for _, ps := range c.Workload.PodSets {
 				if ps.Name == admitted.Name && admitted.Count < ps.Count {
 					p.Report(lint.Diagnostic{At: lint.Subject(c.Workload), Severity: lint.Warning,

@@ -14,7 +14,7 @@ import (
 )
 
 var outsideLimitRange = &lint.Rule{
-	ID: "GQ323", Name: "outside-limit-range", Severity: lint.Error, Apart: true,
+	ID: "GQ323", Name: "outside-limit-range", Severity: lint.Error, Concurrent: true,
 	Needs: kinds(cluster.LocalQueue, cluster.ClusterQueue),
 	Doc: lint.Doc{
 		Title: "A workload asks for more, or less, than the LimitRange of its namespace allows",
@@ -33,13 +33,13 @@ var outsideLimitRange = &lint.Rule{
 		if len(limited) == 0 {
 			return
 		}
-		alone := p.Alone()
-		for _, w := range alone.Workloads {
+		complete := p.IfComplete()
+		for _, w := range complete.Workloads {
 			if !limited[w.Namespace] || !lint.Waits(w) {
 				continue
 			}
-			c := alone.Charge(w)
-			d := alone.Decide(c)
+			c := complete.Charge(w)
+			d := complete.Decide(c)
 			if _, text, found := strings.Cut(d.Message, "resources didn't satisfy LimitRange constraints: "); found {
 				for _, m := range violation.FindAllStringSubmatch(text, -1) {
 					reportOutside(p, c, m[1], m[2], m[3], m[4])

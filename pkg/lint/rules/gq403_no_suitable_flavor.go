@@ -13,7 +13,7 @@ import (
 )
 
 var noSuitableFlavor = &lint.Rule{
-	ID: "GQ403", Name: "no-suitable-flavor", Severity: lint.Error, Apart: true,
+	ID: "GQ403", Name: "no-suitable-flavor", Severity: lint.Error, Concurrent: true,
 	Needs: kinds(cluster.Node),
 	Doc: lint.Doc{
 		Title: "No flavor of a queue takes the pods, or a flavor stands for no node",

@@ -10,7 +10,7 @@ import (
 )
 
 var strictFIFOBlocked = &lint.Rule{
-	ID: "GQ411", Name: "strict-fifo-blocked", Severity: lint.Warning, Apart: true,
+	ID: "GQ411", Name: "strict-fifo-blocked", Severity: lint.Warning, Concurrent: true,
 	Doc: lint.Doc{
 		Title: "A workload that can never fit stands in a StrictFIFO queue",
 		Why: "In a StrictFIFO queue nothing passes the workload at the head. One that can never be admitted blocks all that are behind it, " +

@@ -13,7 +13,7 @@ import (
 )
 
 var apiVersion = &lint.Rule{
-	ID: "GQ501", Name: "api-version", Severity: lint.Warning, Apart: true,
+	ID: "GQ501", Name: "api-version", Severity: lint.Warning, Concurrent: true,
 	Doc: lint.Doc{
 		Title: "An API version is removed, deprecated, or not there yet",
 		Why: "A cluster serves an API version from one release to another. Objects of a version it does not serve are refused: " +

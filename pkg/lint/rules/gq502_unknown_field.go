@@ -13,7 +13,7 @@ import (
 )
 
 var unknownField = &lint.Rule{
-	ID: "GQ502", Name: "unknown-field", Severity: lint.Error, Apart: true,
+	ID: "GQ502", Name: "unknown-field", Severity: lint.Error, Concurrent: true,
 	Doc: lint.Doc{
 		Title: "A field is not part of the API version it is written in",
 		Why: "kubectl refuses unknown fields, but clients that do not ask for strict validation drop them without a word: a request " +

@@ -9,7 +9,7 @@ import (
 )
 
 var definedTwice = &lint.Rule{
-	ID: "GQ504", Name: "defined-twice", Severity: lint.Warning, Apart: true,
+	ID: "GQ504", Name: "defined-twice", Severity: lint.Warning, Concurrent: true,
 	Doc: lint.Doc{
 		Title: "The same object is defined twice in the files linted",
 		Why: "Of two manifests for one object the one that is applied last counts, and which that is depends on the order of files. Quota " +

@@ -38,13 +38,13 @@ func findNeverFitting(p *lint.Facts) []blockedSet {
 	if len(known) == 0 {
 		return nil
 	}
-	alone := p.Alone()
-	for _, w := range alone.Workloads {
+	complete := p.IfComplete()
+	for _, w := range complete.Workloads {
 		before, asked := known[identity(w)]
 		if !asked {
 			continue
 		}
-		c := alone.Charge(w)
+		c := complete.Charge(w)
 		if c.Verdict != charge.Charged {
 			continue
 		}
@@ -52,7 +52,7 @@ func findNeverFitting(p *lint.Facts) []blockedSet {
 		if record == nil {
 			continue
 		}
-		d := alone.Decide(c)
+		d := complete.Decide(c)
 		if d.State != admission.Pending && d.State != admission.Inadmissible {
 			continue
 		}

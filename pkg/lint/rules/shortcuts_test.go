@@ -61,8 +61,8 @@ func TestClearlyFittingIsNeverHopeless(t *testing.T) {
 			for _, c := range p.Charges() {
 				fits[identity(c.Workload)] = clearlyFits(p.Facts, c)
 			}
-			alone := p.Alone()
-			for _, w := range alone.Workloads {
+			complete := p.IfComplete()
+			for _, w := range complete.Workloads {
 				if !fits[identity(w)] {
 					not++
 					continue
@@ -71,7 +71,7 @@ func TestClearlyFittingIsNeverHopeless(t *testing.T) {
 				if w.Object != nil {
 					made++
 				}
-				for set, able := range ableSets(alone.Decide(alone.Charge(w))) {
+				for set, able := range ableSets(complete.Decide(complete.Charge(w))) {
 					if !able {
 						t.Errorf("%s: pod set %s is said to fit, and never does", w.Ref(), set)
 					}
@@ -110,14 +110,14 @@ func TestAloneIsAsAmongAll(t *testing.T) {
 			charges := engine.Charges(workload.Find(snap, in.Config, workload.Options{}))
 			among := admission.New(engine, charges)
 			holding += len(among.Reservations())
-			alone := p.Alone()
-			for i, w := range alone.Workloads {
+			complete := p.IfComplete()
+			for i, w := range complete.Workloads {
 				if !lint.Waits(w) {
 					continue
 				}
 				compared++
-				c := alone.Charge(w)
-				got, want := alone.Decide(c), among.Decide(charges[i])
+				c := complete.Charge(w)
+				got, want := complete.Decide(c), among.Decide(charges[i])
 				if c.Verdict != charges[i].Verdict {
 					t.Errorf("%s: %s alone, %s among all", w.Ref(), c.Verdict, charges[i].Verdict)
 				}

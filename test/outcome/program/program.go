@@ -8,33 +8,23 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
 )
 
 // Simulate lets the program run scheduling cycles over a dump, as Kueue of a version would.
 func Simulate(dump []byte, version string, replay bool) (*outcome.Result, error) {
-	snapshot, err := cluster.FromBytes(context.Background(), "dump", dump)
+	layers, err := pipeline.Load(context.Background(), "dump", dump, config.Options{Version: version})
 	if err != nil {
 		return nil, err
 	}
-	configuration, err := config.Resolve(snapshot, config.Options{Version: version})
-	if err != nil {
-		return nil, err
-	}
-	engine := charge.NewEngine(snapshot, configuration, device.NewInventory(snapshot, selector.Of(configuration.Behavior)))
-	charges := engine.Charges(workload.Find(snapshot, configuration, workload.Options{}))
-	d := describer{format: charge.Formatter{Binary: configuration.BinaryResource}}
-	decider := admission.New(engine, charges)
-	result := d.simulation(decider.Simulate(replay))
+	d := describer{format: charge.Formatter{Binary: layers.Config.BinaryResource}}
+	result := d.simulation(layers.Simulate(replay))
 	if !replay {
-		for _, c := range charges {
-			result.Next = append(result.Next, d.decision(c, decider.Decide(c)))
+		for _, c := range layers.Charges() {
+			result.Next = append(result.Next, d.decision(c, layers.Decide(c)))
 		}
 	}
 	return result, nil
