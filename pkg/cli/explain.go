@@ -15,6 +15,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/fit"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/remedy"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -145,7 +146,7 @@ func explainAll(ctx context.Context, env Env, o *options) (*scene, []*explain.Ex
 	if err != nil {
 		return nil, nil, err
 	}
-	explainer := explain.New(s.snap, s.conf, s.decider(s.allCharges()))
+	explainer := remedy.New(explain.New(s.snap, s.conf, s.decider(s.allCharges())))
 	items := make([]*explain.Explanation, len(s.charges))
 	for _, i := range byQueue(s.charges) {
 		items[i] = explainer.Explain(s.charges[i])

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/remedy"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/report"
 )
 
@@ -83,7 +84,7 @@ func runExplainQueues(ctx context.Context, env Env, o *options, targets []target
 	}
 	objects, missing := queueObjects(s.snap, o, targets)
 	engine := s.decider(s.allCharges())
-	explainer, trees := explain.New(s.snap, s.conf, engine), engine.Trees()
+	explainer, trees := remedy.New(explain.New(s.snap, s.conf, engine)), engine.Trees()
 	unknown := 0
 	var items []*explain.Queue
 	for _, object := range objects {

@@ -115,13 +115,13 @@ func named(charges []*charge.Charge) string {
 			out = append(out, fmt.Sprintf("%d more", len(charges)-most))
 			break
 		}
-		out = append(out, c.Workload.Namespace+"/"+displayName(c))
+		out = append(out, c.Workload.Namespace+"/"+DisplayName(c))
 	}
 	return strings.Join(out, ", ")
 }
 
-// displayName is the name people know a workload by: its job's, where it has one.
-func displayName(c *charge.Charge) string {
+// DisplayName is the name people know a workload by: its job's, where it has one.
+func DisplayName(c *charge.Charge) string {
 	if !c.Workload.OwnerRef.IsZero() {
 		return c.Workload.OwnerRef.Name
 	}

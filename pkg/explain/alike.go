@@ -1,31 +1,15 @@
 package explain
 
 import (
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 )
 
 // common is what was found out about one workload and holds for all that are alike. What it says names none of them.
 type common struct {
-	binding                found[[]Constraint]
-	holders                found[[]admission.Holder]
-	waitFor, raise, borrow found[[]Remedy]
-	fewer                  found[fewer]
-	suits                  map[string]suiting
-	earlier                map[string]earlier
-	edits                  map[editKey][]Remedy
-}
-
-// editKey is what changes of objects depend on besides what workloads that are alike have in common.
-type editKey struct {
-	owner     schema.GroupKind
-	recorded  bool
-	namespace string
-	// alone: nothing simpler helps.
-	alone bool
+	binding found[[]Constraint]
+	holders found[[]admission.Holder]
+	earlier map[string]earlier
 }
 
 // found is an answer once it is known.
@@ -41,23 +25,10 @@ func (f *found[T]) or(find func() T) T {
 	return f.is
 }
 
-// fewer is how many pods of which pod set would be served; none when no smaller number would.
-type fewer struct {
-	podSet int
-	pods   int32
-}
-
 // earlier is what [admission.Engine.Earlier] says of one message.
 type earlier struct {
 	later []*charge.Charge
 	found bool
-}
-
-// suiting is what pods have to have to be served in a flavor; it is zero where nothing would do.
-type suiting struct {
-	tolerations []corev1.Toleration
-	labels      map[string]string
-	served      bool
 }
 
 // common is what is known of workloads like this one.
@@ -75,5 +46,5 @@ func (e *Explainer) common(c *charge.Charge) *common {
 }
 
 func newCommon() *common {
-	return &common{suits: map[string]suiting{}, earlier: map[string]earlier{}, edits: map[editKey][]Remedy{}}
+	return &common{earlier: map[string]earlier{}}
 }

@@ -48,7 +48,7 @@ type Explanation struct {
 	Holders []admission.Holder
 	// PreemptedBy tells who took its quota, if anybody did.
 	PreemptedBy []Preemption
-	// Remedies are changes after which it would be admitted, each tried.
+	// Remedies are changes after which it would be admitted, each tried: package remedy fills them in.
 	Remedies []Remedy
 	// Untried tells that there were more changes to try, and too many workloads to try them for.
 	Untried bool
@@ -144,24 +144,30 @@ type Explainer struct {
 	snap   *cluster.Snapshot
 	conf   *config.Config
 	engine *admission.Engine
-	// depth counts the changes made to get to this world, when remedies are tried in steps.
-	depth int
 	// commons is what workloads that are alike share.
 	commons map[admission.Likeness]*common
-	// worlds are those that remedies were tried in last.
-	worlds worlds
-	// sizes are remedies of workloads alike in one namespace.
-	sizes map[sizeKey][]Remedy
-	// published is what the devices of each driver have.
-	published map[string]*published
 }
 
 // New returns an Explainer. The engine must know the charges to be explained. The arguments are only read.
 func New(snap *cluster.Snapshot, conf *config.Config, engine *admission.Engine) *Explainer {
-	return &Explainer{snap: snap, conf: conf, engine: engine, commons: map[admission.Likeness]*common{}, sizes: map[sizeKey][]Remedy{}, published: map[string]*published{}, worlds: worlds{work: &work{}}}
+	return &Explainer{snap: snap, conf: conf, engine: engine, commons: map[admission.Likeness]*common{}}
 }
 
-// Explain explains one workload. It never fails: what is not known is said to be unknown.
+// Snapshot is the snapshot explained.
+func (e *Explainer) Snapshot() *cluster.Snapshot { return e.snap }
+
+// Config is the configuration of Kueue.
+func (e *Explainer) Config() *config.Config { return e.conf }
+
+// Engine decides about the workloads.
+func (e *Explainer) Engine() *admission.Engine { return e.engine }
+
+// Binding is the quota that is too small for a charge by a decision about it.
+func (e *Explainer) Binding(c *charge.Charge, d *admission.Decision) []Constraint {
+	return e.binding(&Explanation{Charge: c, Predicted: d})
+}
+
+// Explain explains one workload, without remedies. It never fails: what is not known is said to be unknown.
 func (e *Explainer) Explain(c *charge.Charge) *Explanation {
 	k := e.common(c)
 	x := &Explanation{common: k, Charge: c, Reported: report(c), Predicted: e.engine.Decide(c), Position: e.engine.Position(c)}
@@ -176,8 +182,5 @@ func (e *Explainer) Explain(c *charge.Charge) *Explanation {
 	x.Inconsistencies = append(inconsistencies(x), e.engine.Unaccounted(c.ClusterQueue)...)
 	e.agreement(x)
 	x.Steps = e.steps(x, queue)
-	left := e.worlds.work.left
-	x.Remedies = e.remedies(x)
-	x.Untried = e.worlds.work.left > left
 	return x
 }

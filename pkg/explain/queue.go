@@ -64,7 +64,7 @@ type Queue struct {
 	Leaving []*charge.Charge
 	// Head explains the first workload of the queue; nil when none stands in it.
 	Head *Explanation
-	// Opening are changes after which an inactive queue is active, each tried.
+	// Opening are changes after which an inactive queue is active, each tried: package remedy fills them in.
 	Opening []Remedy
 	// Inconsistencies are sentences about objects that contradict each other.
 	Inconsistencies []string
@@ -120,9 +120,6 @@ func (e *Explainer) Queue(o *cluster.Object, trees *admission.Trees, most int) *
 	}
 	e.judge(q)
 	e.line(q, own, most)
-	if q.Verdict == QueueInactive {
-		q.Opening = e.opening(o)
-	}
 	if q.Known {
 		q.Inconsistencies = append(q.Inconsistencies, e.engine.Unaccounted(q.ClusterQueue)...)
 	}
@@ -228,45 +225,15 @@ func (e *Explainer) waiting(c *charge.Charge) Waiting {
 	return w
 }
 
-// opening finds the change that makes a queue active: a stop policy lifted, flavors made, a cycle of cohorts cut.
-func (e *Explainer) opening(o *cluster.Object) []Remedy {
-	var found []Remedy
-	cq := cluster.As[*kueue.ClusterQueue](o)
-	lq := cluster.As[*kueue.LocalQueue](o)
-	if lq != nil {
-		cq = e.queue(string(lq.Spec.ClusterQueue))
+// Activity is the condition Active that would be written for a queue of the snapshot.
+func (e *Explainer) Activity(o *cluster.Object) Active {
+	if lq := cluster.As[*kueue.LocalQueue](o); lq != nil {
+		return e.localQueueActive(lq)
 	}
-	switch {
-	case lq != nil && ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None:
-		found = e.start(cluster.LocalQueue.Kind, lq.Namespace, lq.Name)
-	case cq != nil && ptr.Deref(cq.Spec.StopPolicy, kueue.None) != kueue.None:
-		found = e.start(cluster.ClusterQueue.Kind, "", cq.Name)
-	case cq != nil:
-		found = append(e.makeFlavors(cq), e.untie(cq)...)
+	if cq := cluster.As[*kueue.ClusterQueue](o); cq != nil {
+		return e.clusterQueueActive(cq)
 	}
-	for _, r := range found {
-		if e.opens(o, r.Changes) {
-			return []Remedy{r}
-		}
-	}
-	return nil
-}
-
-// opens tells that a queue is active after changes.
-func (e *Explainer) opens(o *cluster.Object, changes []cluster.Change) bool {
-	snap, err := e.snap.Apply(changes...)
-	if err != nil {
-		return false
-	}
-	after := New(snap, e.conf, nil)
-	again := snap.Get(o.Ref.GroupKind(), o.Ref.Namespace, o.Ref.Name)
-	var active Active
-	if lq := cluster.As[*kueue.LocalQueue](again); lq != nil {
-		active = after.localQueueActive(lq)
-	} else if cq := cluster.As[*kueue.ClusterQueue](again); cq != nil {
-		active = after.clusterQueueActive(cq)
-	}
-	return active.Status == metav1.ConditionTrue
+	return Active{}
 }
 
 // inCycle tells that a cohort above the queue is its own ancestor, which its Active condition does not say.

@@ -88,37 +88,6 @@ func checkLine(t *testing.T, l corpus.Layers, engine *admission.Engine, q *expla
 	}
 }
 
-// TestWhatOpensAQueueOpensIt makes the changes that are offered.
-func TestWhatOpensAQueueOpensIt(t *testing.T) {
-	offered := 0
-	corpus.Each(t, "../..", func(t *testing.T, o corpus.Observation) {
-		if o.Kueue != "v0.19.2" || !o.Golden {
-			return
-		}
-		l := o.Load(t, o.Dump(t))
-		engine := admission.New(l.Engine, l.Charges)
-		explainer, trees := explain.New(l.Snapshot, l.Config, engine), engine.Trees()
-		for _, object := range queuesOf(l.Snapshot) {
-			for _, r := range explainer.Queue(object, trees, 1).Opening {
-				offered++
-				snap, err := l.Snapshot.Apply(r.Changes...)
-				if err != nil {
-					t.Fatal(err)
-				}
-				after := corpus.LayersOf(snap, l.Config)
-				again := admission.New(after.Engine, after.Charges)
-				q := explain.New(snap, l.Config, again).Queue(snap.Get(object.Ref.GroupKind(), object.Ref.Namespace, object.Ref.Name), again.Trees(), 1)
-				if q.Verdict != explain.QueueActive {
-					t.Errorf("%s after %q: %s %s", object.Ref, r.Action, q.Verdict, q.Why)
-				}
-			}
-		}
-	})
-	if offered < 10 {
-		t.Errorf("only %d changes were offered", offered)
-	}
-}
-
 // TestAQueueOfTenThousand lists the first and counts the rest.
 func TestAQueueOfTenThousand(t *testing.T) {
 	export, err := queueload.Load{Queues: 1, Cohorts: 1, Pending: 10_000, Running: 4, Full: true}.Export()

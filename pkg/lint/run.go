@@ -81,7 +81,7 @@ func run(ctx context.Context, in Input, opts Options) (*Result, *Facts, error) {
 
 // lane is a sequence of rules that are applied one after another.
 type lane struct {
-	facts *Facts
+	facts      *Facts
 	concurrent bool
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/remedy"
 )
 
 // researchQueueExplanations explains every queue of testdata/research.yaml.
@@ -21,7 +22,7 @@ func researchQueueExplanations(t *testing.T, most int, without ...string) *Queue
 func queueExplanations(t *testing.T, edit *strings.Replacer, most int, name string, without ...string) *QueueExplanations {
 	t.Helper()
 	snap, conf, engine := researchEdited(t, edit, without...)
-	explainer, trees := explain.New(snap, conf, engine), engine.Trees()
+	explainer, trees := remedy.New(explain.New(snap, conf, engine)), engine.Trees()
 	var items []*explain.Queue
 	for _, o := range append(snap.List(cluster.ClusterQueue), snap.List(cluster.LocalQueue)...) {
 		if name == "" || o.Ref.Name == name {

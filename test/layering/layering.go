@@ -33,6 +33,7 @@ var Order = []string{
 	"pkg/admission",
 	"pkg/pipeline",
 	"pkg/explain",
+	"pkg/remedy",
 	"pkg/lint",
 	"pkg/audit",
 	"pkg/report",

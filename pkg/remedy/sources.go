@@ -1,4 +1,4 @@
-package explain
+package remedy
 
 import (
 	"fmt"
@@ -22,7 +22,7 @@ type published struct {
 }
 
 // publishedBy looks at all devices of a driver.
-func (e *Explainer) publishedBy(driver string) *published {
+func (e *Finder) publishedBy(driver string) *published {
 	if p, known := e.published[driver]; known {
 		return p
 	}
@@ -71,7 +71,7 @@ func (p *published) add(d *cluster.Device) {
 
 // publishedName has a mapping charge a capacity or counter that devices of its driver have, in place of one that they
 // do not.
-func (e *Explainer) publishedName(x *Explanation) []Remedy {
+func (e *Finder) publishedName(x *subject) []Remedy {
 	o := e.snap.Get(e.conf.Ref.GroupKind(), e.conf.Ref.Namespace, e.conf.Ref.Name)
 	cm := cluster.As[*corev1.ConfigMap](o)
 	unpublished := slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeNoCapacity || p.Code == charge.CodeNoCounter })
@@ -139,7 +139,7 @@ func renamedSource(text string, mapping, source int, kind, name string) (string,
 }
 
 // smallerCapacity asks for as much of a capacity as a device gives, where the claim asks for more.
-func (e *Explainer) smallerCapacity(x *Explanation) []Remedy {
+func (e *Finder) smallerCapacity(x *subject) []Remedy {
 	if !slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeCapacityPolicy }) {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (e *Explainer) smallerCapacity(x *Explanation) []Remedy {
 }
 
 // givenOf is how much of a capacity may be asked of some device of a driver that a mapping charges, ascending.
-func (e *Explainer) givenOf(name resourcev1.QualifiedName) []resource.Quantity {
+func (e *Finder) givenOf(name resourcev1.QualifiedName) []resource.Quantity {
 	var out []resource.Quantity
 	if r := e.conf.Configuration.Resources; r != nil {
 		for _, m := range r.DeviceClassMappings {

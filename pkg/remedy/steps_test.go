@@ -1,4 +1,4 @@
-package explain_test
+package remedy_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/remedy"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -61,7 +62,7 @@ func TestStepsLeadThroughAQueueThatTakesTheWorkload(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := corpus.LayersOf(snap, conf)
-	x := explain.New(snap, conf, admission.New(l.Engine, l.Charges)).Explain(l.Charges[0])
+	x := remedy.New(explain.New(snap, conf, admission.New(l.Engine, l.Charges))).Explain(l.Charges[0])
 	const want = "use LocalQueue e-small instead of c-gone; then ClusterQueue small: raise nominalQuota of cpu in flavor f from 2 to 4"
 	if len(x.Remedies) != 1 || x.Remedies[0].Action != want {
 		t.Fatalf("offered %+v, want only %q", x.Remedies, want)

@@ -1,4 +1,4 @@
-package explain_test
+package remedy_test
 
 import (
 	"os"
@@ -7,6 +7,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/remedy"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -20,7 +21,7 @@ func TestPodsThatAreNotReady(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	explainer := explain.New(l.Snapshot, l.Config, admission.New(l.Engine, l.Charges))
+	explainer := remedy.New(explain.New(l.Snapshot, l.Config, admission.New(l.Engine, l.Charges)))
 	waiting := 0
 	for _, c := range l.Charges {
 		x := explainer.Explain(c)

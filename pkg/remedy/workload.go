@@ -1,4 +1,4 @@
-package explain
+package remedy
 
 import (
 	"fmt"
@@ -16,11 +16,12 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
 // ungate takes the annotation away that gates admission.
-func (e *Explainer) ungate(x *Explanation) []Remedy {
+func (e *Finder) ungate(x *subject) []Remedy {
 	const key = "kueue.x-k8s.io/admission-gated-by"
 	w := x.Charge.Workload
 	r := Remedy{Action: "take the annotation " + key + " away", Effect: "it keeps the workload out of the queue"}
@@ -39,7 +40,7 @@ func (e *Explainer) ungate(x *Explanation) []Remedy {
 }
 
 // activate sets spec.active.
-func (e *Explainer) activate(x *Explanation) []Remedy {
+func (e *Finder) activate(x *subject) []Remedy {
 	w := x.Charge.Workload
 	if w.Active || w.Record == nil {
 		return nil
@@ -51,7 +52,7 @@ func (e *Explainer) activate(x *Explanation) []Remedy {
 
 // withinLimits raises limits that are lower than the requests. For kinds whose pods are described in several places the
 // change is made on the Workload.
-func (e *Explainer) withinLimits(x *Explanation) []Remedy {
+func (e *Finder) withinLimits(x *subject) []Remedy {
 	w := x.Charge.Workload
 	if !strings.HasPrefix(x.Predicted.Message, "resources validation failed") {
 		return nil
@@ -101,7 +102,7 @@ const configKey = "controller_manager_config.yaml"
 
 // mapClass adds an unmapped DeviceClass to a mapping: to one there is already, or to a new one for a resource that the
 // queue covers.
-func (e *Explainer) mapClass(x *Explanation) []Remedy {
+func (e *Finder) mapClass(x *subject) []Remedy {
 	class := ""
 	for _, p := range x.Charge.Problems {
 		if m := unmapped.FindStringSubmatch(p.KueueMessage); p.Code == charge.CodeUnmappedClass && m != nil {
@@ -130,7 +131,7 @@ func (e *Explainer) mapClass(x *Explanation) []Remedy {
 }
 
 // mappingNames are the quota resources a class may be mapped to: those mapped already, then others the queue covers.
-func (e *Explainer) mappingNames(x *Explanation) []string {
+func (e *Finder) mappingNames(x *subject) []string {
 	var out []string
 	if r := e.conf.Configuration.Resources; r != nil {
 		for _, m := range r.DeviceClassMappings {
@@ -180,7 +181,7 @@ func mapped(text, class, name string) (string, bool) {
 var tooFew = regexp.MustCompile(`(\d+) device\(s\) match[^0-9]*but (\d+) requested`)
 
 // editTemplate changes what Kueue refuses in a claim template: how devices are asked for, or how many.
-func (e *Explainer) editTemplate(x *Explanation) []Remedy {
+func (e *Finder) editTemplate(x *subject) []Remedy {
 	if len(x.Charge.Problems) == 0 {
 		return nil
 	}
@@ -202,7 +203,7 @@ func (e *Explainer) editTemplate(x *Explanation) []Remedy {
 var missingClass = regexp.MustCompile(`DeviceClass\.resource\.k8s\.io "([^"]+)" not found`)
 
 // makeClass creates a DeviceClass that claims name and that does not exist.
-func (e *Explainer) makeClass(x *Explanation) []Remedy {
+func (e *Finder) makeClass(x *subject) []Remedy {
 	for _, p := range x.Charge.Problems {
 		m := missingClass.FindStringSubmatch(p.KueueMessage)
 		if p.Code != charge.CodeDeviceClassNotFound || m == nil {
@@ -222,7 +223,7 @@ func (e *Explainer) makeClass(x *Explanation) []Remedy {
 var missingTemplate = regexp.MustCompile(`ResourceClaimTemplate\.resource\.k8s\.io "([^"]+)" not found`)
 
 // copyTemplate brings a claim template over from another namespace.
-func (e *Explainer) copyTemplate(x *Explanation) []Remedy {
+func (e *Finder) copyTemplate(x *subject) []Remedy {
 	var out []Remedy
 	for _, p := range x.Charge.Problems {
 		m := missingTemplate.FindStringSubmatch(p.KueueMessage)
@@ -248,7 +249,7 @@ func (e *Explainer) copyTemplate(x *Explanation) []Remedy {
 var sourceBacked = regexp.MustCompile(`resolves to DeviceClass (\S+) with`)
 
 // plainResource takes the extended resource name off a class that is charged by counters or capacity.
-func (e *Explainer) plainResource(x *Explanation) []Remedy {
+func (e *Finder) plainResource(x *subject) []Remedy {
 	for _, p := range x.Charge.Problems {
 		if m := sourceBacked.FindStringSubmatch(p.KueueMessage); p.Code == charge.CodeSourceBackedExtended && m != nil {
 			o := e.snap.Get(cluster.DeviceClass, "", m[1])
@@ -265,7 +266,7 @@ func (e *Explainer) plainResource(x *Explanation) []Remedy {
 }
 
 // enableDevices turns the feature gates on that charge claims.
-func (e *Explainer) enableDevices(x *Explanation) []Remedy {
+func (e *Finder) enableDevices(x *subject) []Remedy {
 	o := e.snap.Get(e.conf.Ref.GroupKind(), e.conf.Ref.Namespace, e.conf.Ref.Name)
 	cm := cluster.As[*corev1.ConfigMap](o)
 	off := slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeDRADisabled })
@@ -288,7 +289,7 @@ func (e *Explainer) enableDevices(x *Explanation) []Remedy {
 }
 
 // templates lists the claim templates that the pods name.
-func (e *Explainer) templates(w *workload.Workload) []*cluster.Object {
+func (e *Finder) templates(w *workload.Workload) []*cluster.Object {
 	var out []*cluster.Object
 	for _, ps := range w.PodSets {
 		for _, c := range ps.Template.Spec.ResourceClaims {
@@ -334,7 +335,7 @@ func templateOps(t *resourcev1.ResourceClaimTemplate, p charge.Problem) (ops []o
 }
 
 // podsReady waits for the pods of workloads that were admitted before, where Kueue starts one at a time.
-func (e *Explainer) podsReady(x *Explanation) []Remedy {
+func (e *Finder) podsReady(x *subject) []Remedy {
 	if x.Predicted.Message != "waiting for all admitted workloads to be in PodsReady condition" {
 		return nil
 	}
@@ -342,7 +343,7 @@ func (e *Explainer) podsReady(x *Explanation) []Remedy {
 	var names []string
 	for _, c := range e.engine.NotReady() {
 		w := c.Workload
-		names = append(names, w.Namespace+"/"+displayName(c))
+		names = append(names, w.Namespace+"/"+explain.DisplayName(c))
 		ready := map[string]any{"type": "PodsReady", "status": "True", "reason": "PodsReady", "message": "All pods are ready", "lastTransitionTime": nil}
 		write := op{"add", "/status/conditions/-", ready}
 		if i := slices.IndexFunc(w.Object.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kueue.WorkloadPodsReady }); i >= 0 {

@@ -1,4 +1,4 @@
-package explain
+package remedy
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
@@ -20,8 +21,8 @@ const mostPerFinder = 8
 
 // edits tries changes of objects that keep the workload from being decided about, or out of every flavor. Each is tried
 // with all layers; of each kind the first that helps is kept in alone. Those that do not suffice are in further.
-func (e *Explainer) edits(x *Explanation) (alone, further []Remedy) {
-	finders := []func(*Explanation) []Remedy{
+func (e *Finder) edits(x *subject) (alone, further []Remedy) {
+	finders := []func(*subject) []Remedy{
 		e.otherQueue, e.newQueue, e.openQueue, e.openNamespace, e.coverResource, e.ungate, e.activate, e.withinLimits, e.mapClass,
 		e.editTemplate, e.makeClass, e.copyTemplate, e.plainResource, e.enableDevices, e.podsReady, e.tolerated,
 		e.publishedName, e.smallerCapacity,
@@ -60,7 +61,7 @@ func patchOf(ref cluster.Ref, ops ...op) ([]cluster.Change, string) {
 }
 
 // otherQueue moves the workload to another LocalQueue of its namespace, one that takes it.
-func (e *Explainer) otherQueue(x *Explanation) []Remedy {
+func (e *Finder) otherQueue(x *subject) []Remedy {
 	w := x.Charge.Workload
 	if blockedBy(x.Charge) == "" || w.Owner == nil {
 		return nil
@@ -92,7 +93,7 @@ func labelOps(meta *metav1.ObjectMeta, key, value string) []op {
 }
 
 // newQueue makes the LocalQueue that the workload names.
-func (e *Explainer) newQueue(x *Explanation) []Remedy {
+func (e *Finder) newQueue(x *subject) []Remedy {
 	w := x.Charge.Workload
 	if !strings.HasPrefix(blockedBy(x.Charge), "LocalQueue ") || !strings.HasSuffix(blockedBy(x.Charge), "doesn't exist") || w.Queue == "" {
 		return nil
@@ -113,7 +114,7 @@ func (e *Explainer) newQueue(x *Explanation) []Remedy {
 }
 
 // openQueue lifts what makes a queue inactive: a stop policy, a flavor that is missing, a cycle of cohorts.
-func (e *Explainer) openQueue(x *Explanation) []Remedy {
+func (e *Finder) openQueue(x *subject) []Remedy {
 	message := blockedBy(x.Charge)
 	if !strings.HasSuffix(message, "is inactive") {
 		return nil
@@ -131,7 +132,7 @@ func (e *Explainer) openQueue(x *Explanation) []Remedy {
 	return append(e.makeFlavors(queue), e.untie(queue)...)
 }
 
-func (e *Explainer) start(kind, namespace, name string) []Remedy {
+func (e *Finder) start(kind, namespace, name string) []Remedy {
 	ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: kind, Namespace: namespace, Name: name}
 	r := Remedy{Action: fmt.Sprintf("%s %s: set stopPolicy to None", kind, name), Effect: "it takes workloads again"}
 	r.Changes, r.Patch = patchOf(ref, op{"add", "/spec/stopPolicy", string(kueue.None)})
@@ -139,7 +140,7 @@ func (e *Explainer) start(kind, namespace, name string) []Remedy {
 }
 
 // makeFlavors creates the flavors that a queue names and that do not exist.
-func (e *Explainer) makeFlavors(queue *kueue.ClusterQueue) []Remedy {
+func (e *Finder) makeFlavors(queue *kueue.ClusterQueue) []Remedy {
 	var missing []string
 	r := Remedy{Effect: "one missing flavor keeps the whole ClusterQueue out of service"}
 	for _, g := range queue.Spec.ResourceGroups {
@@ -164,7 +165,7 @@ func (e *Explainer) makeFlavors(queue *kueue.ClusterQueue) []Remedy {
 }
 
 // untie cuts a cycle of cohorts.
-func (e *Explainer) untie(queue *kueue.ClusterQueue) []Remedy {
+func (e *Finder) untie(queue *kueue.ClusterQueue) []Remedy {
 	var out []Remedy
 	name := string(queue.Spec.CohortName)
 	for seen := map[string]bool{}; name != "" && !seen[name]; {
@@ -184,7 +185,7 @@ func (e *Explainer) untie(queue *kueue.ClusterQueue) []Remedy {
 }
 
 // openNamespace lets the workload's namespace into the ClusterQueue: by a label, or by a wider selector.
-func (e *Explainer) openNamespace(x *Explanation) []Remedy {
+func (e *Finder) openNamespace(x *subject) []Remedy {
 	queue, ns := e.queue(x.Charge.ClusterQueue), e.snap.Get(cluster.Namespace, "", x.Charge.Workload.Namespace)
 	if queue == nil || !strings.HasSuffix(blockedBy(x.Charge), "ClusterQueue selector") {
 		return nil
@@ -231,9 +232,9 @@ func sortedStrings(m map[string]string) []string {
 }
 
 // coverResource adds resources that the queue does not cover to a resource group of it.
-func (e *Explainer) coverResource(x *Explanation) []Remedy {
+func (e *Finder) coverResource(x *subject) []Remedy {
 	queue := e.queue(x.Charge.ClusterQueue)
-	if queue == nil || x.Predicted.State != Pending || len(queue.Spec.ResourceGroups) == 0 {
+	if queue == nil || x.Predicted.State != admission.Pending || len(queue.Spec.ResourceGroups) == 0 {
 		return nil
 	}
 	covered := map[corev1.ResourceName]bool{}

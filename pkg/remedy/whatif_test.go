@@ -1,4 +1,4 @@
-package explain
+package remedy
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
@@ -28,9 +29,9 @@ func TestTryingChangesIsBounded(t *testing.T) {
 	}
 	engine := charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))
 	charges := engine.Charges(workload.Find(snap, conf, workload.Options{}))
-	explained := func(done int, c *charge.Charge) *Explanation {
-		e := New(snap, conf, admission.New(engine, charges))
-		e.worlds.work.done = done
+	explained := func(done int, c *charge.Charge) *explain.Explanation {
+		e := New(explain.New(snap, conf, admission.New(engine, charges)))
+		e.whatIfs.work.done = done
 		return e.Explain(c)
 	}
 	for _, c := range charges {
@@ -41,12 +42,12 @@ func TestTryingChangesIsBounded(t *testing.T) {
 			t.Errorf("%s after all the others: %d remedies, untried %t", c.Workload.Name, len(x.Remedies), x.Untried)
 		}
 	}
-	e := New(snap, conf, admission.New(engine, charges))
+	e := New(explain.New(snap, conf, admission.New(engine, charges)))
 	e.Explain(charges[0])
-	first := e.worlds.work.done
+	first := e.whatIfs.work.done
 	e.Explain(charges[1])
-	if first == 0 || e.worlds.work.done <= first {
-		t.Errorf("work is not counted: %d after one workload, %d after two", first, e.worlds.work.done)
+	if first == 0 || e.whatIfs.work.done <= first {
+		t.Errorf("work is not counted: %d after one workload, %d after two", first, e.whatIfs.work.done)
 	}
 }
 

@@ -1,4 +1,4 @@
-package explain
+package remedy
 
 import (
 	"encoding/json"
@@ -7,7 +7,7 @@ import (
 
 // inFiles words changes of manifests that were given with -f as edits of the file: they are not in the cluster, so no command
 // can patch them there.
-func (e *Explainer) inFiles(remedies []Remedy) []Remedy {
+func (e *Finder) inFiles(remedies []Remedy) []Remedy {
 	for i := range remedies {
 		r := &remedies[i]
 		if r.Patch == "" || len(r.Changes) == 0 {

@@ -1,4 +1,4 @@
-package explain
+package remedy
 
 import (
 	"cmp"
@@ -10,6 +10,7 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -23,14 +24,14 @@ type sizeKey struct {
 }
 
 // pinSize narrows a request that devices of several sizes match: to the largest size that there is room for.
-func (e *Explainer) pinSize(x *Explanation) []Remedy {
+func (e *Finder) pinSize(x *subject) []Remedy {
 	key := sizeKey{x.common, x.Charge.Workload.Namespace}
 	out, known := e.sizes[key]
 	if known {
 		return out
 	}
 	short := map[corev1.ResourceName]quota.Amount{}
-	for _, b := range Closest(x.Binding) {
+	for _, b := range explain.Closest(x.Binding) {
 		short[b.Resource] = max(short[b.Resource], b.Short)
 	}
 	for _, choice := range e.engine.Choices(x.Charge) {
@@ -43,7 +44,7 @@ func (e *Explainer) pinSize(x *Explanation) []Remedy {
 }
 
 // pin tries the sizes that make up for what is short, the largest first.
-func (e *Explainer) pin(x *Explanation, choice charge.Choice, short quota.Amount) []Remedy {
+func (e *Finder) pin(x *subject, choice charge.Choice, short quota.Amount) []Remedy {
 	values := slices.SortedFunc(maps.Keys(choice.Charges), func(a, b string) int {
 		return cmp.Or(cmp.Compare(choice.Charges[b], choice.Charges[a]), cmp.Compare(a, b))
 	})

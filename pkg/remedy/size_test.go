@@ -1,4 +1,4 @@
-package explain_test
+package remedy_test
 
 import (
 	"os"
@@ -10,6 +10,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/remedy"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
@@ -32,7 +33,7 @@ func TestASmallerSizeIsOffered(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := demoWith(t, c.replace...)
-			explainer := explain.New(l.Snapshot, l.Config, admission.New(l.Engine, l.Charges))
+			explainer := remedy.New(explain.New(l.Snapshot, l.Config, admission.New(l.Engine, l.Charges)))
 			for _, of := range l.Charges {
 				if of.Workload.Owner == nil || of.Workload.Owner.Ref.Name != "notebook" {
 					continue

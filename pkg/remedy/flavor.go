@@ -1,4 +1,4 @@
-package explain
+package remedy
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 
 // fitFlavor changes the pods so that they may use a flavor that turned them away: tolerations for its taints, its
 // labels in their node selector.
-func (e *Explainer) fitFlavor(x *Explanation) []Remedy {
+func (e *Finder) fitFlavor(x *subject) []Remedy {
 	var out []Remedy
 	tried := map[string]bool{}
 	for _, at := range x.Predicted.Attempts {
@@ -40,7 +40,7 @@ func (e *Explainer) fitFlavor(x *Explanation) []Remedy {
 }
 
 // tolerated are the changes that make pods fit flavors which turned them away, though they may not be served there yet.
-func (e *Explainer) tolerated(x *Explanation) []Remedy {
+func (e *Finder) tolerated(x *subject) []Remedy {
 	var out []Remedy
 	for _, at := range x.Predicted.Attempts {
 		flavor := cluster.As[*kueue.ResourceFlavor](e.snap.Get(cluster.ResourceFlavor, "", at.Flavor))
@@ -57,7 +57,7 @@ func (e *Explainer) tolerated(x *Explanation) []Remedy {
 }
 
 // selected are the labels of a flavor that the pods' node selectors contradict.
-func selected(x *Explanation, flavor *kueue.ResourceFlavor) map[string]string {
+func selected(x *subject, flavor *kueue.ResourceFlavor) map[string]string {
 	labels := map[string]string{}
 	for _, ps := range x.Charge.PodSets {
 		for k := range ps.Spec.NodeSelector {
@@ -70,7 +70,7 @@ func selected(x *Explanation, flavor *kueue.ResourceFlavor) map[string]string {
 }
 
 // suit tries to make all pods fit one flavor.
-func (e *Explainer) suit(x *Explanation, flavor *kueue.ResourceFlavor) suiting {
+func (e *Finder) suit(x *subject, flavor *kueue.ResourceFlavor) suiting {
 	labels := selected(x, flavor)
 	tolerations := tolerate(flavor.Spec.NodeTaints)
 	for _, option := range []suiting{{tolerations, nil, true}, {nil, labels, true}, {tolerations, labels, true}} {
@@ -103,7 +103,7 @@ func tolerate(taints []corev1.Taint) []corev1.Toleration {
 	return out
 }
 
-func (e *Explainer) suited(x *Explanation, flavor string, tolerations []corev1.Toleration, labels map[string]string) Remedy {
+func (e *Finder) suited(x *subject, flavor string, tolerations []corev1.Toleration, labels map[string]string) Remedy {
 	var texts []string
 	for _, t := range tolerations {
 		texts = append(texts, fmt.Sprintf("tolerate %s=%s:%s", t.Key, t.Value, t.Effect))
@@ -132,7 +132,7 @@ func (e *Explainer) suited(x *Explanation, flavor string, tolerations []corev1.T
 }
 
 // suitedSets makes the change on the Workload, for kinds whose pods are described in several places.
-func suitedSets(x *Explanation, tolerations []corev1.Toleration, labels map[string]string) []cluster.Change {
+func suitedSets(x *subject, tolerations []corev1.Toleration, labels map[string]string) []cluster.Change {
 	if x.Charge.Workload.Record == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package explain_test
+package remedy_test
 
 import (
 	"testing"
@@ -8,6 +8,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/selector"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/remedy"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
@@ -51,7 +52,7 @@ func TestEveryRemedyAdmits(t *testing.T) {
 			return // the dump is of this version
 		}
 		l := o.Load(t, o.Dump(t))
-		explainer := explain.New(l.Snapshot, l.Config, admission.New(l.Engine, l.Charges))
+		explainer := remedy.New(explain.New(l.Snapshot, l.Config, admission.New(l.Engine, l.Charges)))
 		for _, c := range l.Charges {
 			x := explainer.Explain(c)
 			name := o.Scenario + "/" + c.Workload.OwnerRef.Kind + "/" + c.Workload.OwnerRef.Name
@@ -96,7 +97,7 @@ func after(t *testing.T, l corpus.Layers, c *charge.Charge, r explain.Remedy) ex
 	}
 	engine := charge.NewEngine(snap, conf, device.NewInventory(snap, selector.Of(conf.Behavior)))
 	charges := engine.Charges(workload.Find(snap, conf, workload.Options{}))
-	explainer := explain.New(snap, conf, admission.New(engine, charges))
+	explainer := remedy.New(explain.New(snap, conf, admission.New(engine, charges)))
 	for _, other := range charges {
 		if w := other.Workload; w.Namespace == c.Workload.Namespace && w.Name == c.Workload.Name && w.OwnerRef == c.Workload.OwnerRef {
 			return explainer.Explain(other).Predicted.State
