@@ -20,8 +20,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 FUZZTIME ?= 10s
 RUNS ?= 5
 
-# testdata is left out of ./... by the go command, but holds the demo package.
-PACKAGES := ./... ./testdata/demo
+PACKAGES := ./...
 # Modules of their own, for tests with heavy dependencies.
 NESTED := $(patsubst %/go.mod,%,$(wildcard release/go.mod test/*/go.mod test/*/*/go.mod))
 
@@ -101,7 +100,7 @@ verify: gofmt imports vet staticcheck nested ## Check form: gofmt, import direct
 lint: verify
 
 gofmt:
-	@files=$$(gofmt -s -l cmd pkg test testdata) && \
+	@files=$$(gofmt -s -l cmd demo pkg release test) && \
 		if [ -n "$$files" ]; then echo "not formatted; run gofmt -s -w on:" >&2; echo "$$files" >&2; exit 1; fi
 
 imports:

@@ -146,7 +146,7 @@ func TestTheArchiveHoldsTheProgramAndItsLicences(t *testing.T) {
 // TestTheSameSourceGivesTheSameBytes builds a copy of the source tree at another place, without its history.
 func TestTheSameSourceGivesTheSameBytes(t *testing.T) {
 	root, again := t.TempDir(), t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum", "LICENSE", "README.md", "cmd", "pkg", "plugins", "krew", "testdata/demo"} {
+	for _, name := range []string{"go.mod", "go.sum", "LICENSE", "README.md", "cmd", "pkg", "plugins", "krew", "demo"} {
 		from, to := filepath.Join("..", name), filepath.Join(root, name)
 		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
 			t.Fatal(err)

@@ -6,9 +6,9 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/demo"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
-	"github.com/gpu-quota/kubectl-gpu-quota/testdata/demo"
 )
 
 // demoExport is the name under which --from finds the embedded demo cluster, unless a file has it.

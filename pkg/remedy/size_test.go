@@ -63,7 +63,7 @@ func TestASmallerSizeIsOffered(t *testing.T) {
 // demoWith loads the demo cluster with texts replaced; each has to be there.
 func demoWith(t *testing.T, replace ...string) corpus.Layers {
 	t.Helper()
-	files, err := filepath.Glob("../../testdata/demo/*.yaml")
+	files, err := filepath.Glob("../../demo/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}

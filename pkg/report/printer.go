@@ -44,3 +44,34 @@ func New(o Options) (Printer, error) {
 	}
 	return nil, fmt.Errorf("unknown output format %q; use one of %s", o.Format, strings.Join(Formats, ", "))
 }
+
+// newOwn returns the printer of a format of a result that has formats of its own beside the common ones; text is the table.
+// The error of an unknown format names the known ones.
+func newOwn[D Document](o Options, own map[string]func(io.Writer, D) error, known []string) (Printer, error) {
+	if write, ok := own[o.Format]; ok {
+		return ownPrinter[D]{o.Format, write}, nil
+	}
+	if o.Format == "text" {
+		o.Format = ""
+	}
+	kind, _, _ := strings.Cut(o.Format, "=")
+	if _, ok := plain[o.Format]; !ok && !slices.Contains(templateKinds, kind) {
+		return nil, fmt.Errorf("unknown output format %q; use one of %s", o.Format, strings.Join(known, ", "))
+	}
+	return New(o)
+}
+
+// ownPrinter writes a result in a format that only this kind of result has.
+type ownPrinter[D Document] struct {
+	format string
+	write  func(io.Writer, D) error
+}
+
+// Print implements [Printer].
+func (p ownPrinter[D]) Print(w io.Writer, d Document) error {
+	own, ok := d.(D)
+	if !ok {
+		return fmt.Errorf("the format %s is not for a %T", p.format, d)
+	}
+	return p.write(w, own)
+}

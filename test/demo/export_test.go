@@ -17,7 +17,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 	"sigs.k8s.io/yaml"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/testdata/demo"
+	"github.com/gpu-quota/kubectl-gpu-quota/demo"
 )
 
 // kinds of the demo cluster, for a strict decode.

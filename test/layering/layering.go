@@ -37,7 +37,7 @@ var Order = []string{
 	"pkg/lint",
 	"pkg/audit",
 	"pkg/report",
-	"testdata", // the embedded demo cluster: input for the command line, for nothing below it
+	"demo", // the embedded demo cluster: input for the command line, for nothing below it
 	"pkg/cli",
 	"cmd",
 	"test",

@@ -42,8 +42,8 @@ func TestCheckFindsWrongImports(t *testing.T) {
 			want: []string{m + "pkg/lint/rules imports " + m + "pkg/cli/x: pkg/cli stands to the right of pkg/lint"},
 		},
 		"the demo from below the command line": {
-			pkg:  layering.Package{Path: m + "pkg/report", Imports: []string{m + "testdata/demo"}},
-			want: []string{m + "pkg/report imports " + m + "testdata/demo: testdata stands to the right of pkg/report"},
+			pkg:  layering.Package{Path: m + "pkg/report", Imports: []string{m + "demo"}},
+			want: []string{m + "pkg/report imports " + m + "demo: demo stands to the right of pkg/report"},
 		},
 		"a package nobody placed": {
 			pkg:  layering.Package{Path: m + "pkg/helpers", Imports: []string{m + "pkg/charge"}},
@@ -67,10 +67,10 @@ func TestCheckFindsWrongImports(t *testing.T) {
 	}
 }
 
-// modulePackages asks the go command for the module's packages; testdata, which patterns leave out, is added by name.
+// modulePackages asks the go command for the module's packages.
 func modulePackages(t *testing.T) []layering.Package {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-e", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...", "./testdata/demo")
+	cmd := exec.Command("go", "list", "-e", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
