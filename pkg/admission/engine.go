@@ -134,9 +134,17 @@ func (e *Engine) buildQueues(s *scheduler) {
 	s.forest.Hide(func(name string) bool { return s.queues[name].inactive != "" })
 }
 
+// whyInactive says why a ClusterQueue takes no workloads; empty when it does, or when the input can't tell.
+func (e *Engine) whyInactive(name string) string {
+	if s := e.engine.Queues().ClusterQueue(name); s.Inactive() {
+		return s.Cause().Text()
+	}
+	return ""
+}
+
 func (e *Engine) queue(o *cluster.Object, q *kueue.ClusterQueue) *queue {
 	out := &queue{
-		name: q.Name, object: q, record: o, strict: q.Spec.QueueingStrategy == kueue.StrictFIFO, inactive: e.engine.Inactive(q.Name),
+		name: q.Name, object: q, record: o, strict: q.Spec.QueueingStrategy == kueue.StrictFIFO, inactive: e.whyInactive(q.Name),
 		fungible: kueue.FlavorFungibility{WhenCanBorrow: kueue.MayStopSearch, WhenCanPreempt: kueue.TryNextFlavor}, line: newLine(),
 	}
 	if p := q.Spec.Preemption; p != nil {

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -116,6 +117,8 @@ type Problem struct {
 	KueueMessage string
 	// Blocked says, of CodeQueueBlocked, what is wrong with the queue, in Kueue's words whether it writes them or not.
 	Blocked string
+	// Inactive is why the queue in the way is inactive; nil for other problems.
+	Inactive *queuestate.Cause
 	// Possible lists every text the version may write when it leaves the choice to chance; KueueMessage is then one of them.
 	Possible []string
 	Evidence []Evidence

@@ -13,6 +13,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -26,7 +27,7 @@ type Engine struct {
 	// byExtendedName lists the DeviceClasses that declare an extended resource name, by class name.
 	byExtendedName map[corev1.ResourceName][]*cluster.Object
 	claims         map[types.NamespacedName]*claimTemplate
-	blocked        map[string]inactivity
+	queues         *queuestate.Queues
 	absences       map[attestation]bool
 	byOwnName      map[corev1.ResourceName]bool
 	answers        map[sourceKey]*sourceAnswer
@@ -41,7 +42,7 @@ func NewEngine(snap *cluster.Snapshot, cfg *config.Config, inv *device.Inventory
 		requests:       workload.NewRequester(snap, cfg),
 		byExtendedName: map[corev1.ResourceName][]*cluster.Object{},
 		claims:         map[types.NamespacedName]*claimTemplate{},
-		blocked:        map[string]inactivity{},
+		queues:         queuestate.New(snap, cfg),
 		absences:       attestedAbsences(snap),
 		byOwnName:      chargedByName(snap),
 		answers:        map[sourceKey]*sourceAnswer{},
@@ -83,6 +84,9 @@ func NewEngine(snap *cluster.Snapshot, cfg *config.Config, inv *device.Inventory
 
 // Config returns the configuration the engine charges by.
 func (e *Engine) Config() *config.Config { return e.cfg }
+
+// Queues says of the queues of the snapshot whether they take workloads.
+func (e *Engine) Queues() *queuestate.Queues { return e.queues }
 
 // Snapshot returns the objects the engine charges.
 func (e *Engine) Snapshot() *cluster.Snapshot { return e.snap }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 )
 
 // Codes of problems. They are part of the output contract.
@@ -50,6 +51,7 @@ type refusal struct {
 	human string
 	// blocked is the text of a queue that is in the way, whether Kueue writes it or not.
 	blocked  string
+	inactive *queuestate.Cause
 	evidence []Evidence
 	// others are other texts the version may write.
 	others []string
@@ -69,8 +71,8 @@ func (r *run) refuse(f refusal) {
 		text = f.errs.ToAggregate().Error()
 	}
 	p := Problem{
-		Blocked: f.blocked,
-		Code:    f.code, Retryable: f.retryable(r.e.cfg.Behavior.DRASpecErrorsPermanent), Message: f.human,
+		Blocked: f.blocked, Inactive: f.inactive,
+		Code: f.code, Retryable: f.retryable(r.e.cfg.Behavior.DRASpecErrorsPermanent), Message: f.human,
 		KueueMessage: truncate(text), Evidence: f.evidence,
 	}
 	if len(f.others) > 0 {

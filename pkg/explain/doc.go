@@ -7,6 +7,6 @@
 // small and who holds it (quota.go), changes that would admit it, each tried (remedy*.go), and the places where the
 // objects contradict each other (inconsistency.go). Workloads that are alike share what holds for all of them (alike.go).
 //
-// Or a [Queue]: whether a ClusterQueue or LocalQueue is active, in Kueue's words (active.go), who waits in it, and what
+// Or a [Queue]: whether a ClusterQueue or LocalQueue is active (package queuestate), who waits in it, and what
 // the first waits for (queue.go).
 package explain

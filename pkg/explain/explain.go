@@ -10,6 +10,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/fit"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -144,13 +145,16 @@ type Explainer struct {
 	snap   *cluster.Snapshot
 	conf   *config.Config
 	engine *admission.Engine
+	queues *queuestate.Queues
 	// commons is what workloads that are alike share.
 	commons map[admission.Likeness]*common
 }
 
 // New returns an Explainer. The engine must know the charges to be explained. The arguments are only read.
 func New(snap *cluster.Snapshot, conf *config.Config, engine *admission.Engine) *Explainer {
-	return &Explainer{snap: snap, conf: conf, engine: engine, commons: map[admission.Likeness]*common{}}
+	return &Explainer{
+		snap: snap, conf: conf, engine: engine, queues: queuestate.New(snap, conf), commons: map[admission.Likeness]*common{},
+	}
 }
 
 // Snapshot is the snapshot explained.
@@ -158,6 +162,9 @@ func (e *Explainer) Snapshot() *cluster.Snapshot { return e.snap }
 
 // Config is the configuration of Kueue.
 func (e *Explainer) Config() *config.Config { return e.conf }
+
+// Queues says of the queues of the snapshot whether they take workloads.
+func (e *Explainer) Queues() *queuestate.Queues { return e.queues }
 
 // Engine decides about the workloads.
 func (e *Explainer) Engine() *admission.Engine { return e.engine }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
@@ -15,6 +14,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -37,7 +37,7 @@ type Queue struct {
 	Why string
 	// Predicted is the condition Active as it would be written for the objects in the input, and Reported the one they
 	// hold; nil when they hold none.
-	Predicted Active
+	Predicted queuestate.Condition
 	Reported  *metav1.Condition
 	// Agrees tells whether the two are the same; nil when one of them is not known.
 	Agrees *bool
@@ -93,13 +93,10 @@ type Waiting struct {
 func (e *Explainer) Queue(o *cluster.Object, trees *admission.Trees, most int) *Queue {
 	q := &Queue{Ref: o.Ref, Trees: trees, Known: e.snap.Coverage.Has(cluster.Workload)}
 	own := func(c *charge.Charge) bool { return c.ClusterQueue == o.Ref.Name }
-	var status struct {
-		conditions []metav1.Condition
-		pending    int32
-	}
+	var state *queuestate.State
 	if lq := cluster.As[*kueue.LocalQueue](o); lq != nil {
 		q.ClusterQueue, q.StopPolicy = string(lq.Spec.ClusterQueue), ptr.Deref(lq.Spec.StopPolicy, kueue.None)
-		q.Predicted, status.conditions, status.pending = e.localQueueActive(lq), lq.Status.Conditions, lq.Status.PendingWorkloads
+		state, q.ReportedPending = e.queues.LocalQueue(lq.Namespace, lq.Name), int(lq.Status.PendingWorkloads)
 		own = func(c *charge.Charge) bool {
 			return c.Workload.Namespace == o.Ref.Namespace && c.Workload.Queue == o.Ref.Name
 		}
@@ -108,17 +105,14 @@ func (e *Explainer) Queue(o *cluster.Object, trees *admission.Trees, most int) *
 		q.Known = e.snap.Coverage.HasIn(cluster.Workload, o.Ref.Namespace)
 	} else if cq := cluster.As[*kueue.ClusterQueue](o); cq != nil {
 		q.ClusterQueue, q.StopPolicy = cq.Name, ptr.Deref(cq.Spec.StopPolicy, kueue.None)
-		q.Predicted, status.conditions, status.pending = e.clusterQueueActive(cq), cq.Status.Conditions, cq.Status.PendingWorkloads
+		state, q.ReportedPending = e.queues.ClusterQueue(cq.Name), int(cq.Status.PendingWorkloads)
 	}
-	q.ReportedPending = int(status.pending)
+	q.Predicted, q.Reported = state.Predicted, state.Reported
 	if cq := e.queue(q.ClusterQueue); cq != nil {
 		q.ClusterQueueStopPolicy = ptr.Deref(cq.Spec.StopPolicy, kueue.None)
 		q.Tree = nodeOf(trees.Roots, q.ClusterQueue)
 	}
-	if !o.Laid {
-		q.Reported = meta.FindStatusCondition(status.conditions, kueue.ClusterQueueActive)
-	}
-	e.judge(q)
+	e.judge(q, state)
 	e.line(q, own, most)
 	if q.Known {
 		q.Inconsistencies = append(q.Inconsistencies, e.engine.Unaccounted(q.ClusterQueue)...)
@@ -138,9 +132,8 @@ func nodeOf(nodes []*admission.TreeNode, queue string) *admission.TreeNode {
 	return nil
 }
 
-// judge decides whether the queue is active. What the objects show counts before what Kueue reported; a report of
-// inactivity counts where they show nothing, for its cause may be outside of the input.
-func (e *Explainer) judge(q *Queue) {
+// judge says whether the queue is active, and compares what Kueue reported with what it would write now.
+func (e *Explainer) judge(q *Queue, s *queuestate.State) {
 	p, r := q.Predicted, q.Reported
 	if r != nil && p.Status != metav1.ConditionUnknown && (p.Message != "" || r.Status != p.Status) {
 		agrees := r.Status == p.Status && (p.Message == "" || r.Reason == p.Reason && r.Message == p.Message)
@@ -149,46 +142,34 @@ func (e *Explainer) judge(q *Queue) {
 			q.Inconsistencies = append(q.Inconsistencies, "Kueue's condition is not what it would write for these objects: it is old, or rests on objects that are not in the input")
 		}
 	}
-	cycle := ""
-	if q.Tree != nil && e.inCycle(q.Tree.Object) {
-		cycle = q.Tree.Inactive
-	}
-	switch {
-	case cycle != "":
-		q.Verdict, q.Why = QueueInactive, cycle
-	case p.Status == metav1.ConditionFalse:
-		q.Verdict, q.Why = QueueInactive, p.Message
-		if p.Message == "" && r != nil {
-			q.Why = r.Message
-		}
-		if cause := e.cause(q); cause != "" {
-			q.Why += " (" + cause + ")"
-		}
-	case r != nil && r.Status == metav1.ConditionFalse && !(e.snap.Supposed && p.Status == metav1.ConditionTrue):
-		q.Verdict, q.Why = QueueInactive, r.Message
-	case p.Status == metav1.ConditionTrue, r != nil && r.Status == metav1.ConditionTrue:
+	switch s.Verdict {
+	case metav1.ConditionTrue:
 		q.Verdict = QueueActive
+	case metav1.ConditionFalse:
+		q.Verdict, q.Why = QueueInactive, whyInactive(s)
 	default:
 		q.Verdict, q.Why = QueueUnknown, fmt.Sprintf("not in the input: %s", strings.Join(p.Missing, ", "))
 	}
 }
 
-// cause says what of its ClusterQueue makes a LocalQueue inactive.
-func (e *Explainer) cause(q *Queue) string {
-	if q.Local == nil || q.StopPolicy != kueue.None {
-		return ""
+// whyInactive says why a queue is inactive: in Kueue's words, and of a LocalQueue what of its ClusterQueue is the cause.
+func whyInactive(s *queuestate.State) string {
+	switch c := s.Cause(); {
+	case c.Kind == queuestate.ClusterQueueInactive && s.Of.Has(queuestate.CohortCycle):
+		return s.Of.Cause().Text()
+	case c.Kind == queuestate.ClusterQueueInactive:
+		return s.Predicted.Message + " (ClusterQueue " + c.Names[0] + ": " + whyInactive(s.Of) + ")"
+	case c.Kind == queuestate.ClusterQueueNotFound:
+		return s.Predicted.Message + " (" + c.Text() + ")"
+	case s.Has(queuestate.CohortCycle):
+		return c.Text()
+	case s.Predicted.Message != "" && s.Predicted.Status == metav1.ConditionFalse:
+		return s.Predicted.Message
+	case s.Has(queuestate.Reported):
+		return s.Reported.Message
+	default:
+		return c.Text()
 	}
-	cq := e.queue(q.ClusterQueue)
-	if cq == nil {
-		return "there is no ClusterQueue " + q.ClusterQueue
-	}
-	if e.inCycle(cq) {
-		return "its cohort is its own ancestor"
-	}
-	if m := e.clusterQueueActive(cq).Message; m != "" {
-		return "ClusterQueue " + q.ClusterQueue + ": " + m
-	}
-	return ""
 }
 
 // line fills in who waits, and explains the first.
@@ -223,32 +204,4 @@ func (e *Explainer) waiting(c *charge.Charge) Waiting {
 	x := &Explanation{Charge: c, Predicted: w.Decision}
 	w.Short = Closest(e.common(c).binding.or(func() []Constraint { return e.binding(x) }))
 	return w
-}
-
-// Activity is the condition Active that would be written for a queue of the snapshot.
-func (e *Explainer) Activity(o *cluster.Object) Active {
-	if lq := cluster.As[*kueue.LocalQueue](o); lq != nil {
-		return e.localQueueActive(lq)
-	}
-	if cq := cluster.As[*kueue.ClusterQueue](o); cq != nil {
-		return e.clusterQueueActive(cq)
-	}
-	return Active{}
-}
-
-// inCycle tells that a cohort above the queue is its own ancestor, which its Active condition does not say.
-func (e *Explainer) inCycle(q *kueue.ClusterQueue) bool {
-	name := string(q.Spec.CohortName)
-	for seen := map[string]bool{}; name != ""; {
-		if seen[name] {
-			return true
-		}
-		seen[name] = true
-		c := cluster.As[*kueue.Cohort](e.snap.Get(cluster.Cohort, "", name))
-		if c == nil {
-			return false
-		}
-		name = string(c.Spec.ParentName)
-	}
-	return false
 }

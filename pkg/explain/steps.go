@@ -6,13 +6,12 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -85,8 +84,7 @@ func (e *Explainer) localQueue(w *workload.Workload) Step {
 	}
 	s.Evidence = []charge.Evidence{{Object: o, Ref: o.Ref, Path: "spec.clusterQueue", Value: string(lq.Spec.ClusterQueue)}}
 	s.Detail = fmt.Sprintf("LocalQueue %s leads to ClusterQueue %s", w.Queue, lq.Spec.ClusterQueue)
-	s.Result, s.Detail = stopped(s, o, lq.Spec.StopPolicy, meta.FindStatusCondition(lq.Status.Conditions, kueue.LocalQueueActive))
-	return s
+	return inactive(s, o, e.queues.LocalQueue(w.Namespace, w.Queue))
 }
 
 func (e *Explainer) clusterQueue(c *charge.Charge, queue *kueue.ClusterQueue) Step {
@@ -105,19 +103,27 @@ func (e *Explainer) clusterQueue(c *charge.Charge, queue *kueue.ClusterQueue) St
 	o := e.snap.Get(cluster.ClusterQueue, "", c.ClusterQueue)
 	s.Evidence = []charge.Evidence{{Object: o, Ref: o.Ref, Path: "spec.resourceGroups"}}
 	s.Detail = "ClusterQueue " + c.ClusterQueue + " exists"
-	s.Result, s.Detail = stopped(s, o, queue.Spec.StopPolicy, meta.FindStatusCondition(queue.Status.Conditions, kueue.ClusterQueueActive))
-	return s
+	return inactive(s, o, e.queues.ClusterQueue(c.ClusterQueue))
 }
 
-// stopped fails a step when the queue is stopped or says that it is not active.
-func stopped(s Step, o *cluster.Object, policy *kueue.StopPolicy, active *metav1.Condition) (Result, string) {
-	switch {
-	case policy != nil && *policy != kueue.None:
-		return Fail, fmt.Sprintf("%s %s is stopped (spec.stopPolicy: %s)", o.Ref.Kind, o.Ref.Name, *policy)
-	case active != nil && active.Status == metav1.ConditionFalse:
-		return Fail, fmt.Sprintf("%s %s is not active (%s): %s", o.Ref.Kind, o.Ref.Name, active.Reason, active.Message)
+// inactive fails the step of a queue that takes no workloads.
+func inactive(s Step, o *cluster.Object, state *queuestate.State) Step {
+	if !state.Inactive() {
+		return s
 	}
-	return s.Result, s.Detail
+	s.Result = Fail
+	name, p, r := o.Ref.Kind+" "+o.Ref.Name, state.Predicted, state.Reported
+	switch why := state.Cause(); {
+	case why.Kind == queuestate.Stopped:
+		s.Detail = fmt.Sprintf("%s is stopped (spec.stopPolicy: %s)", name, why.Value)
+	case why.Kind == queuestate.Reported:
+		s.Detail = fmt.Sprintf("%s is not active (%s): %s", name, r.Reason, r.Message)
+	case p.Message == "" || state.Has(queuestate.CohortCycle): // what Kueue would write does not tell
+		s.Detail = name + " is not active: " + why.Text()
+	default:
+		s.Detail = fmt.Sprintf("%s is not active (%s): %s", name, p.Reason, p.Message)
+	}
+	return s
 }
 
 // chargeResults maps the verdict to the result of the charge step.

@@ -8,6 +8,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
@@ -36,6 +37,7 @@ type Facts struct {
 	Input
 
 	layers *pipeline.Layers
+	queues *queuestate.Queues
 	// concurrent facts are for rules that run beside others: see [Facts.concurrently].
 	concurrent bool
 	selectors  func() []Selector
@@ -86,7 +88,10 @@ func remembered[T any](mu *sync.Mutex, known *map[string]T, text string, read fu
 }
 
 func newFacts(in Input) *Facts {
-	f := &Facts{Input: in, layers: pipeline.New(in.Snapshot, in.Config), read: &readSelectors{}, shared: &sync.Map{}}
+	f := &Facts{
+		Input: in, layers: pipeline.New(in.Snapshot, in.Config), queues: queuestate.New(in.Snapshot, in.Config),
+		read: &readSelectors{}, shared: &sync.Map{},
+	}
 	f.ifComplete = sync.OnceValue(func() *IfComplete { return newIfComplete(f.layers) })
 	f.kept = sync.OnceValue(func() map[*source.Origin][]byte {
 		out := map[*source.Origin][]byte{}

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 )
 
 // FlavorResource is what quota is counted by: one resource in one flavor.
@@ -107,9 +109,15 @@ func (f *Forest) adopt(n *Node, cohort string) {
 
 // cutCycles takes cohorts that are their own ancestors apart, and marks them and all below: Kueue leaves them alone.
 func (f *Forest) cutCycles() {
+	parent := func(cohort string) string {
+		if above := f.cohorts[cohort].parent; above != nil {
+			return above.Name
+		}
+		return ""
+	}
 	var cut []*Node
 	for _, n := range f.cohorts {
-		if n.endless() {
+		if queuestate.Ancestors(n.Name, parent).Endless() {
 			cut = append(cut, n)
 		}
 	}
@@ -122,18 +130,6 @@ func (f *Forest) cutCycles() {
 	for _, n := range cut {
 		n.parent, n.cohorts, n.queues = nil, nil, nil
 	}
-}
-
-// endless tells that walking up from the node never ends.
-func (n *Node) endless() bool {
-	slow, fast := n, n
-	for fast != nil && fast.parent != nil {
-		slow, fast = slow.parent, fast.parent.parent
-		if slow == fast {
-			return true
-		}
-	}
-	return false
 }
 
 // Queue is the node of a ClusterQueue; nil when there is none of that name.

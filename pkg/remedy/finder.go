@@ -8,6 +8,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 )
 
 // Remedy is a change after which a workload would be admitted, or a queue active.
@@ -19,6 +20,7 @@ type Finder struct {
 	snap      *cluster.Snapshot
 	conf      *config.Config
 	engine    *admission.Engine
+	queues    *queuestate.Queues
 	// depth counts the changes made to get to this state, when remedies are tried in steps.
 	depth int
 	// commons is what workloads that are alike share.
@@ -34,7 +36,7 @@ type Finder struct {
 // New returns a Finder of what an explainer explains.
 func New(e *explain.Explainer) *Finder {
 	return &Finder{
-		explainer: e, snap: e.Snapshot(), conf: e.Config(), engine: e.Engine(), commons: map[admission.Likeness]*common{},
+		explainer: e, snap: e.Snapshot(), conf: e.Config(), engine: e.Engine(), queues: e.Queues(), commons: map[admission.Likeness]*common{},
 		sizes: map[sizeKey][]Remedy{}, published: map[string]*published{}, whatIfs: whatIfs{work: &work{}},
 	}
 }

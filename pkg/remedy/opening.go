@@ -2,28 +2,25 @@ package remedy
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 )
 
 // opening finds the change that makes a queue active: a stop policy lifted, flavors made, a cycle of cohorts cut.
 func (e *Finder) opening(o *cluster.Object) []Remedy {
 	var found []Remedy
-	cq := cluster.As[*kueue.ClusterQueue](o)
-	lq := cluster.As[*kueue.LocalQueue](o)
-	if lq != nil {
-		cq = e.queue(string(lq.Spec.ClusterQueue))
+	state, name := e.queues.ClusterQueue(o.Ref.Name), o.Ref.Name
+	if lq := cluster.As[*kueue.LocalQueue](o); lq != nil {
+		name = string(lq.Spec.ClusterQueue)
+		if state = e.queues.LocalQueue(lq.Namespace, lq.Name); state.Has(queuestate.Stopped) {
+			found = e.start(cluster.LocalQueue.Kind, lq.Namespace, lq.Name)
+		}
+		state = state.Of
 	}
-	switch {
-	case lq != nil && ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None:
-		found = e.start(cluster.LocalQueue.Kind, lq.Namespace, lq.Name)
-	case cq != nil && ptr.Deref(cq.Spec.StopPolicy, kueue.None) != kueue.None:
-		found = e.start(cluster.ClusterQueue.Kind, "", cq.Name)
-	case cq != nil:
-		found = append(e.makeFlavors(cq), e.untie(cq)...)
+	if found == nil && state != nil {
+		found = e.openClusterQueue(name, state)
 	}
 	for _, r := range found {
 		if e.opens(o, r.Changes) {
@@ -39,6 +36,10 @@ func (e *Finder) opens(o *cluster.Object, changes []cluster.Change) bool {
 	if err != nil {
 		return false
 	}
-	again := snap.Get(o.Ref.GroupKind(), o.Ref.Namespace, o.Ref.Name)
-	return explain.New(snap, e.conf, nil).Activity(again).Status == metav1.ConditionTrue
+	after := queuestate.New(snap, e.conf)
+	state := after.ClusterQueue(o.Ref.Name)
+	if o.Ref.GroupKind() == cluster.LocalQueue {
+		state = after.LocalQueue(o.Ref.Namespace, o.Ref.Name)
+	}
+	return state != nil && state.Predicted.Status == metav1.ConditionTrue
 }

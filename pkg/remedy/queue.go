@@ -12,6 +12,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 )
 
 const queueLabel = "kueue.x-k8s.io/queue-name"
@@ -122,14 +123,18 @@ func (e *Finder) openQueue(x *subject) []Remedy {
 	if strings.HasPrefix(message, "LocalQueue ") {
 		return e.start(cluster.LocalQueue.Kind, x.Charge.Workload.Namespace, x.Charge.Workload.Queue)
 	}
-	queue := e.queue(x.Charge.ClusterQueue)
-	if queue == nil {
-		return nil
+	if state := e.queues.ClusterQueue(x.Charge.ClusterQueue); state != nil {
+		return e.openClusterQueue(x.Charge.ClusterQueue, state)
 	}
-	if p := queue.Spec.StopPolicy; p != nil && *p != kueue.None {
-		return e.start(cluster.ClusterQueue.Kind, "", queue.Name)
+	return nil
+}
+
+// openClusterQueue lifts what makes a ClusterQueue inactive.
+func (e *Finder) openClusterQueue(name string, state *queuestate.State) []Remedy {
+	if state.Has(queuestate.Stopped) {
+		return e.start(cluster.ClusterQueue.Kind, "", name)
 	}
-	return append(e.makeFlavors(queue), e.untie(queue)...)
+	return append(e.makeFlavors(name, state), e.untie(name)...)
 }
 
 func (e *Finder) start(kind, namespace, name string) []Remedy {
@@ -140,46 +145,46 @@ func (e *Finder) start(kind, namespace, name string) []Remedy {
 }
 
 // makeFlavors creates the flavors that a queue names and that do not exist.
-func (e *Finder) makeFlavors(queue *kueue.ClusterQueue) []Remedy {
+func (e *Finder) makeFlavors(queue string, state *queuestate.State) []Remedy {
 	var missing []string
 	r := Remedy{Effect: "one missing flavor keeps the whole ClusterQueue out of service"}
-	for _, g := range queue.Spec.ResourceGroups {
-		for _, f := range g.Flavors {
-			name := string(f.Name)
-			if e.snap.Get(cluster.ResourceFlavor, "", name) != nil || slices.Contains(missing, name) {
-				continue
-			}
-			missing = append(missing, name)
-			flavor := &kueue.ResourceFlavor{}
-			flavor.Name = name
-			ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ResourceFlavor.Kind, Name: name}
-			r.Changes = append(r.Changes, cluster.Change{Ref: ref, Create: flavor})
-			r.Patch = strings.TrimSpace(r.Patch + fmt.Sprintf("\nkubectl create -f - <<EOF\napiVersion: %s\nkind: ResourceFlavor\nmetadata: {name: %s}\nEOF", ref.APIVersion, name))
+	for _, c := range state.Causes {
+		if c.Kind != queuestate.FlavorNotFound || slices.Contains(missing, c.Names[0]) {
+			continue
 		}
+		name := c.Names[0]
+		missing = append(missing, name)
+		flavor := &kueue.ResourceFlavor{}
+		flavor.Name = name
+		ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ResourceFlavor.Kind, Name: name}
+		r.Changes = append(r.Changes, cluster.Change{Ref: ref, Create: flavor})
+		r.Patch = strings.TrimSpace(r.Patch + fmt.Sprintf(
+			"\nkubectl create -f - <<EOF\napiVersion: %s\nkind: ResourceFlavor\nmetadata: {name: %s}\nEOF", ref.APIVersion, name))
 	}
 	if len(missing) == 0 {
 		return nil
 	}
-	r.Action = "create ResourceFlavor " + strings.Join(missing, ", ") + " (with the labels and taints of its nodes), or take it out of ClusterQueue " + queue.Name
+	r.Action = "create ResourceFlavor " + strings.Join(missing, ", ") +
+		" (with the labels and taints of its nodes), or take it out of ClusterQueue " + queue
 	return []Remedy{r}
 }
 
-// untie cuts a cycle of cohorts.
-func (e *Finder) untie(queue *kueue.ClusterQueue) []Remedy {
+// untie cuts a cycle of cohorts above a ClusterQueue.
+func (e *Finder) untie(queue string) []Remedy {
+	cq := e.queue(queue)
+	if cq == nil {
+		return nil
+	}
+	way := queuestate.AncestorsIn(e.snap, string(cq.Spec.CohortName))
+	if !way.Endless() {
+		return nil
+	}
 	var out []Remedy
-	name := string(queue.Spec.CohortName)
-	for seen := map[string]bool{}; name != "" && !seen[name]; {
-		seen[name] = true
-		c, o, ok := cluster.Lookup[*kueue.Cohort](e.snap, cluster.Cohort, "", name)
-		if !ok {
-			return nil
-		}
-		if c.Spec.ParentName != "" {
-			r := Remedy{Action: fmt.Sprintf("Cohort %s: take its parentName %s away", name, c.Spec.ParentName), Effect: "it is its own ancestor"}
-			r.Changes, r.Patch = patchOf(o.Ref, op{"remove", "/spec/parentName", nil})
-			out = append(out, r)
-		}
-		name = string(c.Spec.ParentName)
+	for _, name := range way.Cohorts {
+		c, o, _ := cluster.Lookup[*kueue.Cohort](e.snap, cluster.Cohort, "", name)
+		r := Remedy{Action: fmt.Sprintf("Cohort %s: take its parentName %s away", name, c.Spec.ParentName), Effect: "it is its own ancestor"}
+		r.Changes, r.Patch = patchOf(o.Ref, op{"remove", "/spec/parentName", nil})
+		out = append(out, r)
 	}
 	return out
 }

@@ -25,6 +25,7 @@ var Order = []string{
 	"pkg/cluster",
 	"pkg/collect",
 	"pkg/kueue/config",
+	"pkg/kueue/queuestate",
 	"pkg/workload",
 	"pkg/device",
 	"pkg/fit",

@@ -3,9 +3,8 @@ package rules
 import (
 	"fmt"
 
-	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
-
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -22,20 +21,22 @@ var flavorMissing = &lint.Rule{
 		Links: []string{"https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/", linkClusterQueue},
 	},
 	Check: func(p *lint.Pass) {
-		for _, r := range p.Blocked(cluster.ClusterQueue.Kind, "spec.resourceGroups") {
-			p.ReportRefusal(r, "", "create the ResourceFlavor, or take it out of the ClusterQueue")
+		helps := map[queuestate.CauseKind]string{
+			queuestate.FlavorNotFound:   "create the ResourceFlavor, or take it out of the ClusterQueue",
+			queuestate.TopologyNotFound: "create the Topology, or take the topologyName out of the ResourceFlavor",
 		}
-		for o, cq := range cluster.All[*kueue.ClusterQueue](p.Snapshot, cluster.ClusterQueue) {
-			for i, g := range cq.Spec.ResourceGroups {
-				for j, f := range g.Flavors {
-					if p.Snapshot.Get(cluster.ResourceFlavor, "", string(f.Name)) != nil || !p.Need(cluster.ResourceFlavor) {
-						continue
-					}
-					p.Report(lint.Diagnostic{At: lint.At(o, fmt.Sprintf("spec.resourceGroups[%d].flavors[%d].name", i, j)),
-						Message: fmt.Sprintf("ResourceFlavor %s does not exist: ClusterQueue %s is inactive and admits nothing", f.Name, cq.Name),
-						Help:    "create the ResourceFlavor, or take it out of the ClusterQueue"})
-				}
-			}
+		for _, r := range p.Closed(queuestate.FlavorNotFound, queuestate.TopologyNotFound) {
+			p.ReportRefusal(r, "", helps[r.Problem.Inactive.Kind])
+		}
+		p.NeedForQueues(cluster.ResourceFlavor)
+		for o, c := range p.EachCause(queuestate.FlavorNotFound, queuestate.TopologyNotFound) {
+			reportInactive(p, o, c, helps[c.Kind])
 		}
 	},
+}
+
+// reportInactive reports on a ClusterQueue why it is inactive.
+func reportInactive(p *lint.Pass, o *cluster.Object, c queuestate.Cause, help string) {
+	p.Report(lint.Diagnostic{At: lint.At(o, c.Path),
+		Message: fmt.Sprintf("%s: ClusterQueue %s is inactive and admits nothing", c.Text(), o.Ref.Name), Help: help})
 }

@@ -7,6 +7,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -22,13 +23,14 @@ var cohortCycle = &lint.Rule{
 		Links: []string{linkCohort},
 	},
 	Check: func(p *lint.Pass) {
-		for _, r := range p.Blocked(cluster.ClusterQueue.Kind, "spec.cohort") {
+		for _, r := range p.Closed(queuestate.CohortCycle) {
 			p.ReportRefusal(r, "", "break the cycle of Cohorts")
 		}
 		for o, c := range cluster.All[*kueue.Cohort](p.Snapshot, cluster.Cohort) {
-			if way := wayBack(p, c.Name); way != nil {
+			if way := queuestate.AncestorsIn(p.Snapshot, c.Name); way.Loop == 0 {
+				back := strings.Join(append(way.Cycle(), c.Name), " → ")
 				p.Report(lint.Diagnostic{At: lint.At(o, "spec.parentName"),
-					Message: fmt.Sprintf("Cohort %s is its own ancestor (%s): the ClusterQueues below it take no workloads", c.Name, strings.Join(way, " → ")),
+					Message: fmt.Sprintf("Cohort %s is its own ancestor (%s): the ClusterQueues below it take no workloads", c.Name, back),
 					Help:    "let one of them have no parent"})
 			}
 			if len(c.Spec.ResourceGroups) > 0 && membersOf(p, c.Name) > 0 {
@@ -37,23 +39,6 @@ var cohortCycle = &lint.Rule{
 			}
 		}
 	},
-}
-
-// wayBack is the chain of parents from a Cohort back to itself; nil when there is none.
-func wayBack(p *lint.Pass, name string) []string {
-	way, seen := []string{name}, map[string]bool{}
-	for at := name; ; {
-		c, _, ok := cluster.Lookup[*kueue.Cohort](p.Snapshot, cluster.Cohort, "", at)
-		if !ok || c.Spec.ParentName == "" || seen[at] {
-			return nil
-		}
-		seen[at] = true
-		at = string(c.Spec.ParentName)
-		way = append(way, at)
-		if at == name {
-			return way
-		}
-	}
 }
 
 // membersOf counts the ClusterQueues and Cohorts right below a Cohort.
