@@ -53,8 +53,8 @@ type assignment struct {
 	borrow int
 	last   *progress
 	forced *Mode
-	// topology: a pod set is placed by topology, which is not decided here.
-	topology bool
+	// undecided says why its placement is not decided here; empty when it is.
+	undecided string
 }
 
 func (a *assignment) mode() Mode {
@@ -126,7 +126,7 @@ func (s *scheduler) assign(it *item, counts []int32, only nominated) *assignment
 		}
 	}
 	if a.mode() != NoFit {
-		a.topology = s.placedByTopology(it)
+		a.undecided = s.undecided(placement, it, nil)
 	}
 	return a
 }

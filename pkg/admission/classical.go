@@ -145,7 +145,7 @@ func (q *search) sameQueue() []candidate {
 }
 
 func (q *search) sort(cs []candidate) {
-	slices.SortFunc(cs, func(a, b candidate) int { return before(a.item, b.item, q.it.queue) })
+	slices.SortFunc(cs, func(a, b candidate) int { return q.before(a.item, b.item, q.it.queue) })
 }
 
 // elsewhere collects the candidates of other queues, walking up the tree. Once a subtree could serve the workload from

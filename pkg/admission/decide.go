@@ -130,9 +130,8 @@ func (s *scheduler) decision(n *nominee, messages []string) *Decision {
 	switch {
 	case a.cut(it) && (fits || a.crashes(it)):
 		return &Decision{State: Unknown, Attempts: d.Attempts, Why: a.whyCut(it)}
-	case a.topology && (fits || len(n.targets) > 0):
-		return &Decision{State: Unknown, Attempts: d.Attempts,
-			Why: "quota would allow it, but where its pods go is decided by topology-aware scheduling, which is not predicted"}
+	case a.undecided != "" && (fits || len(n.targets) > 0):
+		return &Decision{State: Unknown, Attempts: d.Attempts, Why: "quota would allow it, but " + a.undecided}
 	case fits && s.blockAdmission && s.anyNotReady():
 		d.Reason, d.Message = s.granular(reasonWaitingForPods, reasonWaiting), messageWaitingForPods
 		d.Why = "waitForPodsReady.blockAdmission lets one workload start at a time, and an admitted one is not ready"
@@ -143,6 +142,9 @@ func (s *scheduler) decision(n *nominee, messages []string) *Decision {
 		d.State, d.PodSets = Preempts, a.podSets()
 		d.Reason = s.granular(reasonWaitingForVictims, reasonPending)
 		d.say(messages, fmt.Sprintf(". Pending the preemption of %d workload(s)", len(n.targets)))
+		if why := s.undecided(victims, it, victimsOf(n.targets)); why != "" {
+			return &Decision{State: Unknown, Attempts: d.Attempts, Why: "it needs preemption, and whom it preempts is not known: " + why}
+		}
 		for _, t := range n.targets {
 			d.Targets = append(d.Targets, Target{Charge: t.item.charge, ClusterQueue: t.item.held.queue.name, Reason: t.reason})
 		}

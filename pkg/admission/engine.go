@@ -183,6 +183,7 @@ func (e *Engine) queue(o *cluster.Object, q *kueue.ClusterQueue) *queue {
 		}
 		out.groups = append(out.groups, grp)
 	}
+	out.ledger = e.ledger(out)
 	out.topologyOnly = flavors > 0 && flavors == topologies && e.conf.Enabled(release.TopologyAwareScheduling)
 	return out
 }

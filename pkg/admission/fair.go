@@ -26,7 +26,7 @@ func (q *search) fairly() []target {
 	if len(candidates) == 0 || len(lacking) > 0 {
 		return nil
 	}
-	slices.SortFunc(candidates, func(a, b *item) int { return before(a, b, q.it.queue) })
+	slices.SortFunc(candidates, func(a, b *item) int { return q.before(a, b, q.it.queue) })
 	node := q.it.queue.node
 	mine := node.Delta(q.want)
 	node.Add(mine) // shares count the workload itself
@@ -256,7 +256,7 @@ func (o *ordering) largestQueue(cohort *quota.Node) (*queue, quota.Share) {
 		case !share.Borrowing && at != home, len(o.left[at]) == 0:
 			o.dropped[n] = true
 		case c == 0:
-			if before(o.left[at][0], o.left[largest][0], home) < 0 {
+			if o.q.before(o.left[at][0], o.left[largest][0], home) < 0 {
 				largest = at
 			}
 		case c > 0:

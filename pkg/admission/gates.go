@@ -87,6 +87,7 @@ func (s *scheduler) takeReservation(it *item, w *kueue.Workload) {
 		it.evicted, it.evictedBecause = true, c.Message
 	}
 	it.admitted = conditionTrue(w, kueue.WorkloadAdmitted)
+	recordPresent(it)
 	it.notReady = it.admitted && !conditionTrue(w, kueue.WorkloadPodsReady)
 	switch {
 	case it.evicted:
@@ -141,7 +142,7 @@ func (e *Engine) keepOut(s *scheduler, it *item, fresh bool) {
 	}
 	if missing, why := e.missing(s, it, fresh); len(missing) > 0 || why != "" {
 		it.unknown = &Decision{State: Unknown, Missing: missing, Why: why}
-		if !it.onlyUsageMissing() || !it.holdsNothing() || e.unbuilt(s, it) != "" {
+		if !it.onlyUsageMissing() || !it.holdsNothing() || s.undecided(attempt, it, nil) != "" {
 			return
 		}
 		it.usageAlone = true
@@ -229,7 +230,7 @@ func (e *Engine) missing(s *scheduler, it *item, fresh bool) (kinds []string, wh
 	if len(need) > 0 {
 		return slices.Sorted(maps.Keys(need)), ""
 	}
-	return nil, e.unbuilt(s, it)
+	return nil, s.undecided(attempt, it, nil)
 }
 
 // onlyClassesMissing tells that the charge is known but for the case that a DeviceClass takes an extended resource over,
@@ -242,30 +243,6 @@ func (e *Engine) namespaceMatters(it *item) bool {
 	selector, err := metav1.LabelSelectorAsSelector(it.queue.object.Spec.NamespaceSelector)
 	return err == nil && selector.String() != labels.Everything().String() && selector.String() != labels.Nothing().String() &&
 		e.snap.Get(cluster.Namespace, "", it.namespace) == nil
-}
-
-// decisive are the feature gates that change decisions.
-var decisive = []string{
-	release.FlavorFungibility, release.FlavorFungibilityPreserveScanProgress, release.PrioritySortingWithinCohort,
-	release.FairSharingPreemptWithinNominal, release.FairSharingPrioritizeNonBorrowing, release.SchedulingEquivalenceHashing,
-	release.PartialAdmission, release.QuotaCheckStrategy, release.PrioritizePreemptorWorkloads, release.PriorityBoost,
-	release.RecomputeAssignmentUponPreemptionTargetsOverlap, release.TopologyAwareScheduling, release.ConcurrentAdmission,
-}
-
-// unbuilt says why a decision that the input would allow is not made here; empty when it is.
-func (e *Engine) unbuilt(s *scheduler, it *item) string {
-	for _, g := range decisive {
-		if why, open := e.conf.Uncertain[g]; open {
-			return why
-		}
-	}
-	if o := it.charge.Workload.Object; o != nil && o.Annotations["kueue.x-k8s.io/workload-slice-replacement-for"] != "" {
-		return "the workload replaces a slice of an elastic job, which is not decided here"
-	}
-	if s.gate(release.ConcurrentAdmission) && it.queue.object.Spec.ConcurrentAdmissionPolicy != nil {
-		return "ClusterQueue " + it.queue.name + " has a concurrentAdmissionPolicy, which is not decided here"
-	}
-	return ""
 }
 
 // held is what keeps a workload from being queued although nothing is wrong with it.

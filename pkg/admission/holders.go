@@ -115,6 +115,8 @@ type Position struct {
 	Ahead []*charge.Charge
 	// Strict: the queue takes the first or none (StrictFIFO).
 	Strict bool
+	// ByUsage: admission fair sharing puts workloads of the LocalQueue first that used less lately.
+	ByUsage bool
 	// Certain is false when the order depends on what the input does not tell; Why says on what.
 	Certain bool
 	Why     string
@@ -129,7 +131,7 @@ func (e *Engine) Position(c *charge.Charge) *Position {
 	}
 	w := s.waiting(it.queue)
 	at := w.at[it]
-	p := &Position{ClusterQueue: at.queue, LocalQueue: at.local, Ahead: w.charges[: at.queue-1 : at.queue-1], Strict: it.queue.strict, Certain: true}
+	p := &Position{ClusterQueue: at.queue, LocalQueue: at.local, Ahead: w.charges[: at.queue-1 : at.queue-1], Strict: it.queue.strict, ByUsage: it.local != nil, Certain: true}
 	switch {
 	case len(w.charges) == 1:
 	case it.order.IsZero() && w.timeless[it.priority] > 1:
@@ -140,8 +142,8 @@ func (e *Engine) Position(c *charge.Charge) *Position {
 	if !e.snap.Coverage.Has(cluster.Workload) {
 		p.Certain, p.Why = false, "not all Workloads are in the input"
 	}
-	if scope := it.queue.object.Spec.AdmissionScope; scope != nil && s.conf.Configuration.AdmissionFairSharing != nil {
-		p.Certain, p.Why = false, "admission fair sharing orders the queue by what LocalQueues used lately"
+	if why := s.undecided(order, it, w.oneOfEach); why != "" {
+		p.Certain, p.Why = false, why
 	}
 	return p
 }
@@ -155,6 +157,8 @@ type waitingLine struct {
 	// timeless counts workloads without a creation time by priority.
 	timeless        map[int64]int
 	unknownPriority bool
+	// oneOfEach is the first workload of each LocalQueue.
+	oneOfEach []*item
 }
 
 // waiting is the line of a queue in the present state, worked out once.
@@ -189,7 +193,9 @@ func (l *waitingLine) arrange() {
 	local := map[localQueue]int{}
 	for i, it := range l.items {
 		lq := localQueue{it.namespace, it.localQueue}
-		local[lq]++
+		if local[lq]++; local[lq] == 1 {
+			l.oneOfEach = append(l.oneOfEach, it)
+		}
 		l.charges = append(l.charges, it.charge)
 		l.at[it] = struct{ queue, local int }{i + 1, local[lq]}
 		l.unknownPriority = l.unknownPriority || it.unknownPriority()

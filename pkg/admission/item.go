@@ -21,10 +21,11 @@ import (
 )
 
 const (
-	priorityBoostAnnotation = "kueue.x-k8s.io/priority-boost"
-	gatedByAnnotation       = "kueue.x-k8s.io/admission-gated-by"
-	podSetGroupAnnotation   = "kueue.x-k8s.io/podset-group-name"
-	topologyAnnotations     = "kueue.x-k8s.io/podset-"
+	priorityBoostAnnotation    = "kueue.x-k8s.io/priority-boost"
+	gatedByAnnotation          = "kueue.x-k8s.io/admission-gated-by"
+	podSetGroupAnnotation      = "kueue.x-k8s.io/podset-group-name"
+	sliceReplacementAnnotation = "kueue.x-k8s.io/workload-slice-replacement-for"
+	topologyAnnotations        = "kueue.x-k8s.io/podset-"
 )
 
 // item makes a workload's entry. Fresh says that nothing is reserved or reported yet.
@@ -34,6 +35,7 @@ func (e *Engine) item(s *scheduler, c *charge.Charge, fresh bool) *item {
 		charge: c, key: w.Namespace + "/" + w.Name, namespace: w.Namespace, localQueue: w.Queue,
 		priority: int64(w.Priority), queue: s.queues[c.ClusterQueue], state: Pending, owned: !w.OwnerRef.IsZero(),
 	}
+	it.local = e.usageOf(it.queue, w.Namespace, w.Queue, fresh)
 	lq := cluster.As[*kueue.LocalQueue](e.snap.Get(cluster.LocalQueue, w.Namespace, w.Queue))
 	it.queueStopped = lq != nil && ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None
 	if record := recordOf(w); record != nil {

@@ -1,6 +1,9 @@
 package admission
 
-import "container/heap"
+import (
+	"cmp"
+	"container/heap"
+)
 
 // place is where a waiting workload is.
 type place int
@@ -52,10 +55,12 @@ func (h *entryHeap) Pop() any {
 }
 
 func (l *line) less(a, b *item) bool {
-	if (a == l.sticky) != (b == l.sticky) {
-		return a == l.sticky
-	}
-	return a.compare(b) < 0
+	return l.compare(a, b) < 0
+}
+
+// compare is the order of the queue: queueOrderingFunc.
+func (l *line) compare(a, b *item) int {
+	return cmp.Or(compareUsage(a, b), trueFirst(a == l.sticky, b == l.sticky), a.compareAlone(b))
 }
 
 func newLine() line {
@@ -100,6 +105,11 @@ func (l *line) setSticky(it *item) {
 		return
 	}
 	l.sticky = it
+	l.reorder()
+}
+
+// reorder builds the heap anew after the order of many has changed.
+func (l *line) reorder() {
 	l.heap.line = l
 	heap.Init(&l.heap)
 }

@@ -57,6 +57,8 @@ type queue struct {
 	generation int
 
 	line line
+	// ledger is what its LocalQueues used; nil where that does not order the queue.
+	ledger *usageLedger
 }
 
 // allocatable counts what a queue's scans over flavors become outdated by: quota that came or went in the queue, and every
@@ -143,6 +145,8 @@ type item struct {
 	// order is the time by which it is queued.
 	order time.Time
 	sets  []podSet
+	// local is what its LocalQueue used; nil where that does not matter.
+	local *localQueueUsage
 	// compared: the version compares workloads by their shape, which shapeText keeps once it is known.
 	compared  bool
 	shapeText string
@@ -222,6 +226,9 @@ type reservation struct {
 	delta   quota.Delta
 	// since is when it was reserved, to the second.
 	since time.Time
+	// penalty is what its LocalQueue paid for it and gets back should it never be admitted; penaltyPending: for certain.
+	penalty        consumption
+	penaltyPending bool
 }
 
 // progress is how far the flavors were scanned in the last attempt.
@@ -327,7 +334,11 @@ func compareTimes(a, b time.Time) int {
 	return a.Compare(b)
 }
 
-// compare is the order of workloads in one queue: the higher priority, the earlier, the smaller UID.
-func (it *item) compare(o *item) int {
+// compare is the order of workloads in one queue: where admission fair sharing decides, the LocalQueue that used less;
+// then the higher priority, the earlier, the smaller UID.
+func (it *item) compare(o *item) int { return cmp.Or(compareUsage(it, o), it.compareAlone(o)) }
+
+// compareAlone is baseCompareFunc: the order as far as LocalQueues do not matter.
+func (it *item) compareAlone(o *item) int {
 	return cmp.Or(cmp.Compare(o.priority, it.priority), compareTimes(it.order, o.order), cmp.Compare(it.uid, o.uid), cmp.Compare(it.seq, o.seq), cmp.Compare(it.key, o.key))
 }

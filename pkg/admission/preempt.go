@@ -137,12 +137,17 @@ func (q *search) allows(candidate *item, policy kueue.PreemptionPolicy) bool {
 	return false
 }
 
-// before is the order in which candidates are tried: those already evicted, those of other queues, the lower
-// priority, the later reservation, the smaller UID.
-func before(a, b *item, preemptor *queue) int {
+// before is CandidatesOrdering: those already evicted, those of other queues, where admission fair sharing decides the
+// LocalQueue that used more, the lower priority, the later reservation, the smaller UID.
+func (s *scheduler) before(a, b *item, preemptor *queue) int {
+	used := 0
+	if s.comparedByUsage(a, b) {
+		used = compareUsage(b, a)
+	}
 	return cmp.Or(
 		trueFirst(a.evicted, b.evicted),
 		trueFirst(a.held.queue != preemptor, b.held.queue != preemptor),
+		used,
 		cmp.Compare(a.priority, b.priority),
 		b.held.since.Compare(a.held.since),
 		cmp.Compare(a.uid, b.uid),

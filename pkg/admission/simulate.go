@@ -61,6 +61,10 @@ type run struct {
 	// settled counts how often the scheduler came to rest. circling are trees in which it never does.
 	settled  int
 	circling map[*quota.Node]bool
+	// doubtfulTrees are trees in which an unknown order decided.
+	doubtfulTrees map[*quota.Node]doubtfulTree
+	// timeless are queues whose order may change with time that does not pass here.
+	timeless map[*queue]bool
 	// lucky are workloads whose scan of flavors ends by chance.
 	lucky map[*item]bool
 	// ties are sentences about what chance decides and is supposed here.
@@ -71,11 +75,15 @@ type run struct {
 }
 
 func newRun(s *scheduler) *run {
-	return &run{scheduler: s, retries: map[*quota.Node]bool{}, circling: map[*quota.Node]bool{}, lucky: map[*item]bool{}, tieNoted: map[string]bool{}}
+	return &run{
+		scheduler: s, retries: map[*quota.Node]bool{}, circling: map[*quota.Node]bool{}, lucky: map[*item]bool{},
+		tieNoted: map[string]bool{}, doubtfulTrees: map[*quota.Node]doubtfulTree{}, timeless: map[*queue]bool{},
+	}
 }
 
 // arrive queues a workload. A queue that is not active counts it all the same.
 func (r *run) arrive(it *item) {
+	r.pass(it.created)
 	if it.waitsInactive() {
 		r.counted(it.queue)
 	} else {
@@ -195,6 +203,7 @@ func (r *run) heads() []*item {
 	}
 	heads := make([]*item, len(queues))
 	for i, q := range queues {
+		r.doubtOrder(q, q.line.head())
 		heads[i] = q.line.pop()
 		heads[i].try(r.epoch)
 	}
@@ -206,6 +215,7 @@ func (r *run) finish(ns []*nominee) {
 	c := Cycle{Number: r.cycle, Time: r.arrived}
 	for _, n := range ns {
 		n.byChance()
+		r.doubtVictims(n)
 		r.suppose(n)
 		c.Steps = append(c.Steps, r.step(n))
 	}
@@ -263,11 +273,15 @@ func (r *run) admit(n *nominee) {
 	if n.assignment.cut(it) {
 		it.doubt = n.assignment.whyCut(it)
 	}
-	if n.assignment.topology {
-		it.doubt = "quota allows it, but where its pods go is decided by topology-aware scheduling, which is not predicted"
+	if n.assignment.undecided != "" {
+		it.doubt = "quota allows it, but " + n.assignment.undecided
 	}
 	it.state = it.queue.stateOf(sets)
 	it.admitted = it.state == Admitted
+	if it.local != nil {
+		it.queue.ledger.enter(it)
+		it.queue.line.reorder()
+	}
 	it.reason, it.message, it.possible = reasonQuotaReserved, "Quota reserved in ClusterQueue "+it.queue.name, nil
 	r.epoch++
 }
@@ -361,6 +375,10 @@ func (r *run) evict() {
 			continue
 		}
 		from := it.held.queue
+		if it.held.penalty != nil && !it.admitted {
+			from.ledger.leave(it, it.held)
+			from.line.reorder()
+		}
 		it.release()
 		from.generation++
 		it.state, it.reason, it.message = Pending, reasonPending, v.message

@@ -1,7 +1,6 @@
 package admission
 
 import (
-	"cmp"
 	"fmt"
 	"reflect"
 	"slices"
@@ -108,6 +107,7 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 		r.settle()
 	}
 	r.doubtBehind()
+	r.settleDoubts()
 	out.assume(r)
 	out.Unknown = append(out.Unknown, r.unknown...)
 	for _, c := range e.charges {
@@ -165,6 +165,13 @@ func (out *Simulation) assume(r *run) {
 		out.Assumptions = append(out.Assumptions, "this version of Kueue tries "+listed(lucky)+" again and again until, by chance, it names the same short resource time after time; that is supposed to happen before anything else changes")
 	}
 	out.Assumptions = append(out.Assumptions, r.assumedTies()...)
+	for _, name := range r.names {
+		if q := r.queues[name]; r.timeless[q] && r.doubtfulTrees[q.node.Root()].why == "" {
+			out.Assumptions = append(out.Assumptions, fmt.Sprintf(
+				"ClusterQueue %s is ordered by what LocalQueues used; here that changes with each admission, and not by what Kueue finds in use every %s",
+				name, q.ledger.interval))
+		}
+	}
 	if slices.ContainsFunc(r.items, func(it *item) bool { return out.Replay && it.unknown == nil && onlyClassesMissing(it.charge) }) {
 		out.Assumptions = append(out.Assumptions, "the input holds no DeviceClass; none is supposed to declare an extended resource that a workload asks for")
 	}
@@ -208,9 +215,10 @@ func (out *Simulation) fill(r *run) {
 	}
 	position := map[*charge.Charge]int{}
 	for q, items := range waiting {
-		slices.SortFunc(items, func(a, b *item) int {
-			return cmp.Or(trueFirst(a == q.line.sticky, b == q.line.sticky), a.compare(b))
-		})
+		if r.doubtfulTrees[q.node.Root()].why != "" {
+			continue
+		}
+		slices.SortFunc(items, q.line.compare)
 		for i, it := range items {
 			position[it.charge] = i + 1
 		}

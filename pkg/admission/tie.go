@@ -30,15 +30,15 @@ func (s *scheduler) attemptEitherWay(it *item) (*assignment, []target, *tie) {
 	s.firstOfAlike = true
 	b, us := s.attempt(it, nil)
 	s.firstOfAlike = false
-	t := &tie{alike, victims(ts), victims(us), b, us}
+	t := &tie{alike, victimsOf(ts), victimsOf(us), b, us}
 	if a.mode() == b.mode() && flavorsUsed(a.podSets()) == flavorsUsed(b.podSets()) && slices.Equal(t.one, t.other) {
 		return a, ts, nil
 	}
 	return a, ts, t
 }
 
-// victims are the workloads, by name.
-func victims(ts []target) []*item {
+// victimsOf are the workloads, by name.
+func victimsOf(ts []target) []*item {
 	out := make([]*item, len(ts))
 	for i, t := range ts {
 		out[i] = t.item

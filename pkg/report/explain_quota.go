@@ -239,11 +239,7 @@ func (d *Explanations) position(s *Screen, x *explain.Explanation) {
 		return
 	}
 	s.line()
-	order := "higher priority, then earlier"
-	if p.Strict {
-		order += "; StrictFIFO: nothing passes the first"
-	}
-	s.title("BEFORE IT IN THE QUEUE", order)
+	s.title("BEFORE IT IN THE QUEUE", queueOrder(p))
 	for i, c := range p.Ahead {
 		if i == mostAhead && !s.Wide {
 			s.line(fmt.Sprintf("    … %d more", len(p.Ahead)-mostAhead))
@@ -254,6 +250,18 @@ func (d *Explanations) position(s *Screen, x *explain.Explanation) {
 	if !p.Certain {
 		s.paragraph("    ", "The order is not certain: "+p.Why+".")
 	}
+}
+
+// queueOrder says by what the workloads of a queue are ordered.
+func queueOrder(p *admission.Position) string {
+	order := "higher priority, then earlier"
+	if p.ByUsage {
+		order = "what the LocalQueue used lately, then higher priority, then earlier"
+	}
+	if p.Strict {
+		order += "; StrictFIFO: nothing passes the first"
+	}
+	return order
 }
 
 func (d *Explanations) remedies(s *Screen, x *explain.Explanation) {

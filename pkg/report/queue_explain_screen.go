@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -197,11 +198,7 @@ func (d *QueueExplanations) pending(s *Screen, q *explain.Queue) {
 		return
 	}
 	s.line()
-	order := "higher priority, then earlier"
-	if q.Pending[0].Position != nil && q.Pending[0].Position.Strict {
-		order += "; StrictFIFO: nothing passes the first"
-	}
-	title := "PENDING"
+	title, order := "PENDING", queueOrder(cmp.Or(q.Pending[0].Position, &admission.Position{}))
 	if !q.Known {
 		title, order = "PERHAPS PENDING", "not all Workloads are in the input: these may as well be admitted"
 	}

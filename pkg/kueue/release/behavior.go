@@ -192,11 +192,13 @@ type Behavior struct {
 	DedupVictims bool
 	// EquivalenceHashing: a workload equal to one that failed is parked unseen. Gate SchedulingEquivalenceHashing.
 	EquivalenceHashing bool
-	// AFSPenaltyScoped: the admission fair sharing entry penalty is for queues with that scope only.
-	AFSPenaltyScoped bool
-	// AFSPerWorkloadLedger: that penalty is kept per Workload.
+	// AFSPerWorkloadLedger: the entry penalty of admission fair sharing is kept for each Workload; else one of a Workload
+	// with admission checks may be counted for ever.
 	AFSPerWorkloadLedger bool
-	// AFSNonPositiveWeightLast: queues with a weight of zero or less sort last; else they may sort first.
+	// AFSLocalQueuesByKey: whom to preempt is compared by the usage of LocalQueues also where their names in two namespaces
+	// are the same.
+	AFSLocalQueuesByKey bool
+	// AFSNonPositiveWeightLast: LocalQueues with a weight of zero or less sort last; else they may sort first.
 	AFSNonPositiveWeightLast bool
 
 	// What Kueue writes into conditions; the gate UnadmittedWorkloadsObservability switches the first five.

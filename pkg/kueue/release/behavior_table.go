@@ -78,8 +78,8 @@ var rules = []rule{
 	{func(b *Behavior) *bool { return &b.PreemptorsFirst }, never},
 	{func(b *Behavior) *bool { return &b.DedupVictims }, august},
 	{func(b *Behavior) *bool { return &b.EquivalenceHashing }, since18},
-	{func(b *Behavior) *bool { return &b.AFSPenaltyScoped }, august},
 	{func(b *Behavior) *bool { return &b.AFSPerWorkloadLedger }, augustLate},
+	{func(b *Behavior) *bool { return &b.AFSLocalQueuesByKey }, september},
 	{func(b *Behavior) *bool { return &b.AFSNonPositiveWeightLast }, august},
 
 	{func(b *Behavior) *bool { return &b.GranularReasons }, since20},

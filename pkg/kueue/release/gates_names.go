@@ -46,6 +46,7 @@ const (
 	FairSharingPreemptWithinNominal                 = "FairSharingPreemptWithinNominal"
 	FairSharingPrioritizeNonBorrowing               = "FairSharingPrioritizeNonBorrowing"
 	AdmissionFairSharing                            = "AdmissionFairSharing"
+	AdmissionFairSharingAnchorAtQuotaReservation    = "AdmissionFairSharingAnchorAtQuotaReservation"
 	LendingLimit                                    = "LendingLimit"
 	HierarchicalCohorts                             = "HierarchicalCohorts"
 	SchedulingEquivalenceHashing                    = "SchedulingEquivalenceHashing"

@@ -1,0 +1,254 @@
+package admission
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+)
+
+// part of what Kueue decides about a workload.
+type part int
+
+const (
+	// attempt: everything about it.
+	attempt part = iota
+	// placement: whether a workload that quota would admit is admitted.
+	placement
+	// order: which of a queue's workloads comes first.
+	order
+	// victims: whom it preempts.
+	victims
+)
+
+// undecided is something that Kueue decides and this program does not.
+type undecided struct {
+	feature string
+	part    part
+	// why says, where the feature matters to a workload, what is unknown; empty where it does not. Others are those that
+	// wait with it, or its victims.
+	why func(s *scheduler, it *item, others []*item) string
+}
+
+// undecidedFeatures is all of it. [Engine.Decide], [Engine.Simulate] and [Engine.Position] ask it, so that they agree.
+var undecidedFeatures = []undecided{
+	{"feature gates that the input leaves open", attempt, func(s *scheduler, _ *item, _ []*item) string {
+		for _, g := range decisive {
+			if why, open := s.conf.Uncertain[g]; open {
+				return why
+			}
+		}
+		return ""
+	}},
+	{"elastic jobs (workload slices)", attempt, func(_ *scheduler, it *item, _ []*item) string {
+		if o := it.charge.Workload.Object; o == nil || o.Annotations[sliceReplacementAnnotation] == "" {
+			return ""
+		}
+		return "the workload replaces a slice of an elastic job, which is not decided here"
+	}},
+	{"concurrent admission", attempt, func(s *scheduler, it *item, _ []*item) string {
+		if !s.gate(release.ConcurrentAdmission) || it.queue == nil || it.queue.object.Spec.ConcurrentAdmissionPolicy == nil {
+			return ""
+		}
+		return "ClusterQueue " + it.queue.name + " has a concurrentAdmissionPolicy, which is not decided here"
+	}},
+	{"topology-aware scheduling", placement, func(s *scheduler, it *item, _ []*item) string {
+		if !s.placedByTopology(it) {
+			return ""
+		}
+		return "where its pods go is decided by topology-aware scheduling, which is not predicted"
+	}},
+	{"admission fair sharing, where usage is not known", order, func(_ *scheduler, it *item, others []*item) string {
+		return openUsage("admission fair sharing orders the queue by what LocalQueues used lately", it, others)
+	}},
+	{"admission fair sharing, where usage is not known", victims, func(s *scheduler, _ *item, chosen []*item) string {
+		return s.openVictims(chosen)
+	}},
+}
+
+// decisive are the feature gates that change decisions.
+var decisive = []string{
+	release.FlavorFungibility, release.FlavorFungibilityPreserveScanProgress, release.PrioritySortingWithinCohort,
+	release.FairSharingPreemptWithinNominal, release.FairSharingPrioritizeNonBorrowing, release.SchedulingEquivalenceHashing,
+	release.PartialAdmission, release.QuotaCheckStrategy, release.PrioritizePreemptorWorkloads, release.PriorityBoost,
+	release.RecomputeAssignmentUponPreemptionTargetsOverlap, release.TopologyAwareScheduling, release.ConcurrentAdmission,
+}
+
+// undecided says why a part of what Kueue decides about a workload is not decided here; empty when it is.
+func (s *scheduler) undecided(p part, it *item, others []*item) string {
+	for _, u := range undecidedFeatures {
+		if u.part != p {
+			continue
+		}
+		if why := u.why(s, it, others); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// openUsage says of which LocalQueues the usage must be known for a workload's place among others, and is not.
+func openUsage(rule string, it *item, others []*item) string {
+	if it.local == nil || !it.queue.ledger.open {
+		return ""
+	}
+	var with []*localQueueUsage
+	for _, o := range others {
+		if o.local != nil && !certainlyOrdered(it.local, o.local) && !slices.Contains(with, o.local) {
+			with = append(with, o.local)
+		}
+	}
+	if len(with) == 0 {
+		return ""
+	}
+	return rule + ", and " + whyOpen(append(with, it.local))
+}
+
+// whyOpen says why it is not known which of several LocalQueues used more.
+func whyOpen(of []*localQueueUsage) string {
+	slices.SortFunc(of, func(a, b *localQueueUsage) int { return cmp.Compare(a.key, b.key) })
+	names := func(which func(*localQueueUsage) bool) (keys []string) {
+		for _, u := range of {
+			if which(u) {
+				keys = append(keys, u.key)
+			}
+		}
+		return keys
+	}
+	for _, u := range of {
+		if u.unknown != "" {
+			same := names(func(o *localQueueUsage) bool { return o.unknown == u.unknown })
+			return u.unknown + " " + someOf(same) + " used"
+		}
+	}
+	return fmt.Sprintf("which of %s used more depends on when Kueue last took stock", someOf(names(func(*localQueueUsage) bool { return true })))
+}
+
+// someOf names a few.
+func someOf(names []string) string {
+	const most = 3
+	text := strings.Join(names[:min(most, len(names))], ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
+}
+
+// openVictims says why others might be preempted than those chosen: of one ClusterQueue, workloads of the LocalQueue that
+// used most go first.
+func (s *scheduler) openVictims(chosen []*item) string {
+	for _, it := range chosen {
+		if it.held == nil || it.local == nil || it.evicted {
+			continue
+		}
+		if why := openUsage("admission fair sharing preempts workloads of the LocalQueue first that used most lately", it, s.otherHolders(it, chosen)); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// otherHolders have quota in the queue in which a workload has it, and are none of those chosen.
+func (s *scheduler) otherHolders(it *item, chosen []*item) []*item {
+	var out []*item
+	for _, o := range it.held.queue.holders {
+		if !slices.Contains(chosen, o) && s.comparedByUsage(it, o) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// comparedByUsage is resourceUsagePreemptionEnabled: of two that may be preempted, the LocalQueue that used more counts.
+func (s *scheduler) comparedByUsage(a, b *item) bool {
+	return a.local != nil && b.local != nil && a.held.queue == b.held.queue && a.local != b.local &&
+		(s.behavior.AFSLocalQueuesByKey || a.local.name != b.local.name)
+}
+
+// doubtOrder notes in a simulation that the head taken from a queue may be another, for certain or by the time that passes
+// between cycles.
+func (r *run) doubtOrder(q *queue, head *item) {
+	l := q.ledger
+	if l == nil || len(l.of) < 2 || (!l.open || r.doubtfulTrees[q.node.Root()].why != "") && (!l.entered || r.timeless[q]) {
+		return
+	}
+	var others []*item
+	for _, it := range r.items {
+		if it.queue == q && it.place == queued && it != head {
+			others = append(others, it)
+		}
+	}
+	if l.entered && slices.ContainsFunc(others, func(o *item) bool { return o.local != head.local }) {
+		r.timeless[q] = true
+	}
+	if why := r.undecided(order, head, others); why != "" && r.doubtfulTrees[q.node.Root()].why == "" {
+		r.doubtfulTrees[q.node.Root()] = doubtfulTree{queue: q, why: why}
+	}
+}
+
+// doubtVictims notes in a simulation that others may be preempted.
+func (r *run) doubtVictims(n *nominee) {
+	if len(n.targets) == 0 {
+		return
+	}
+	chosen := victimsOf(n.targets)
+	if why := r.undecided(victims, n.it, chosen); why != "" {
+		for _, it := range chosen {
+			for _, o := range append(r.otherHolders(it, chosen), it) {
+				o.doubt = cmp.Or(o.doubt, why)
+			}
+		}
+		r.doubtfulTrees[n.it.queue.node.Root()] = doubtfulTree{n.it.queue, why, true}
+	}
+}
+
+// doubtfulTree is a tree of cohorts in which something came by an order that is not known.
+type doubtfulTree struct {
+	queue *queue
+	why   string
+	// preempted: it is about who is preempted.
+	preempted bool
+}
+
+// settleDoubts says of all to whom an unknown order mattered that where they end is not known. It does not matter where
+// everybody who waited got quota, and there was one flavor to get.
+func (r *run) settleDoubts() {
+	for _, root := range r.forest.Roots() {
+		d := r.doubtfulTrees[root]
+		if d.why == "" || !d.preempted && r.allServed(root) {
+			delete(r.doubtfulTrees, root)
+			continue
+		}
+		r.unknown = append(r.unknown, d.queue.name+": "+d.why)
+		for _, it := range r.inTree(root) {
+			if it.held == nil && it.state == Pending || it.cycle > 0 || it.evicted {
+				it.doubt = cmp.Or(it.doubt, d.why)
+			}
+		}
+	}
+}
+
+func (r *run) inTree(root *quota.Node) []*item {
+	var out []*item
+	for _, it := range r.items {
+		if it.queue != nil && it.queue.node.Root() == root {
+			out = append(out, it)
+		}
+	}
+	return out
+}
+
+func (r *run) allServed(root *quota.Node) bool {
+	for _, it := range r.inTree(root) {
+		if it.held == nil && it.state == Pending || it.turns > 0 {
+			return false
+		}
+		if it.cycle > 0 && slices.ContainsFunc(it.queue.groups, func(g group) bool { return len(g.flavors) > 1 }) {
+			return false
+		}
+	}
+	return true
+}
