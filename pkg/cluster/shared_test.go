@@ -49,7 +49,7 @@ func (s *documents) Problem(source.Problem)     {}
 // corpus visits the objects of the shared kinds in the files that the tests of the program read.
 func corpus(t *testing.T, visit func(file string, d source.Document)) {
 	t.Helper()
-	for _, dir := range []string{"golden", "recorded", "examples", "demo", "walkthroughs"} {
+	for _, dir := range []string{"golden", "recorded", "examples", "../demo", "walkthroughs"} {
 		err := filepath.WalkDir("../../testdata/"+dir, func(path string, entry os.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || filepath.Ext(path) != ".yaml" {
 				return err
