@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 )
 
 const (
@@ -73,7 +74,7 @@ func above(a, b corev1.ResourceList) []string {
 // namespace's LimitRanges. It returns Kueue's message; empty when nothing is wrong.
 func (e *Engine) inadmissible(_ *scheduler, it *item) string {
 	if e.snap.Coverage.Has(cluster.Namespace) && e.snap.Get(cluster.Namespace, "", it.namespace) == nil && !it.laid() {
-		return fmt.Sprintf("workload namespace %q does not exist: namespaces %q not found", it.namespace, it.namespace)
+		return message.Of(message.NamespaceNotFound, it.namespace, fmt.Sprintf(": namespaces %q not found", it.namespace)).Text()
 	}
 	var limits, ranges field.ErrorList
 	for i := range it.sets {
@@ -87,9 +88,9 @@ func (e *Engine) inadmissible(_ *scheduler, it *item) string {
 	}
 	switch {
 	case len(limits) > 0:
-		return "resources validation failed: " + limits.ToAggregate().Error()
+		return message.Of(message.RequestsAboveLimits, limits.ToAggregate().Error()).Text()
 	case len(ranges) > 0:
-		return "resources didn't satisfy LimitRange constraints: " + ranges.ToAggregate().Error()
+		return message.Of(message.OutsideLimitRange, ranges.ToAggregate().Error()).Text()
 	}
 	return ""
 }

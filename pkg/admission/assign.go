@@ -1,12 +1,12 @@
 package admission
 
 import (
-	"fmt"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
@@ -243,7 +243,7 @@ func (s *scheduler) findFlavors(it *item, a *assignment, members []int, requests
 		g := it.queue.covers(r.name)
 		if g == nil {
 			if r.total != 0 && !s.ignoreUndeclared {
-				failures = append(failures, text{certain(fmt.Sprintf("resource %s unavailable in ClusterQueue", r.name))})
+				failures = append(failures, text{certain(message.Of(message.NotCovered, string(r.name)).Text())})
 			}
 		} else if !done[g] {
 			done[g] = true

@@ -1,12 +1,12 @@
 package admission
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
@@ -96,7 +96,7 @@ func (s *scheduler) neverFits(it *item, members []int) (reasons []string, attemp
 	}
 	for _, r := range sum {
 		if it.queue.covers(r.name) == nil && r.total != 0 && !s.ignoreUndeclared {
-			return []string{fmt.Sprintf("resource %s unavailable in ClusterQueue", r.name)}, nil
+			return []string{message.Of(message.NotCovered, string(r.name)).Text()}, nil
 		}
 	}
 	for g := range it.queue.groups {

@@ -1,11 +1,12 @@
 package admission
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -115,17 +116,17 @@ func (s *scheduler) process(n *nominee, victims map[*item]bool, booked []booking
 			return booked
 		}
 	case DeferredFit:
-		n.why, n.fine, n.messages = pendingPreemption, reasonWaitingForVictims, []string{messageOverlapDeferred}
+		n.why, n.fine, n.messages = pendingPreemption, reasonWaitingForVictims, []string{message.Of(message.FitsAfterOverlap).Text()}
 		n.it.last = nil
 		return append(booked, s.book(n, n.usage()))
 	}
 	for _, t := range n.targets {
 		if victims[t.item] {
-			return s.skip(n, messageOverlap, booked)
+			return s.skip(n, message.Of(message.OverlappingTargets).Text(), booked)
 		}
 	}
 	if !s.stillFits(n, victims) {
-		return s.skip(n, messageNoLongerFits, booked)
+		return s.skip(n, message.Of(message.NoLongerFits).Text(), booked)
 	}
 	for _, t := range n.targets {
 		victims[t.item] = true
@@ -134,10 +135,10 @@ func (s *scheduler) process(n *nominee, victims map[*item]bool, booked []booking
 	switch {
 	case n.assignment.mode() == NeedsPreemption:
 		n.why, n.fine = pendingPreemption, reasonWaitingForVictims
-		n.suffix = fmt.Sprintf(". Pending the preemption of %d workload(s)", len(n.targets))
+		n.suffix = message.Of(message.PendingPreemption, strconv.Itoa(len(n.targets))).Text()
 		n.it.last = nil
 	case s.blockAdmission && s.anyNotReady():
-		n.blocked, n.fine, n.messages = true, reasonWaitingForPods, []string{messageWaitingForPods}
+		n.blocked, n.fine, n.messages = true, reasonWaitingForPods, []string{message.Of(message.WaitingForPodsReady).Text()}
 	default:
 		n.done = true
 	}

@@ -1,10 +1,11 @@
 package admission
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -133,7 +134,7 @@ func (s *scheduler) decision(n *nominee, messages []string) *Decision {
 	case a.undecided != "" && (fits || len(n.targets) > 0):
 		return &Decision{State: Unknown, Attempts: d.Attempts, Why: "quota would allow it, but " + a.undecided}
 	case fits && s.blockAdmission && s.anyNotReady():
-		d.Reason, d.Message = s.granular(reasonWaitingForPods, reasonWaiting), messageWaitingForPods
+		d.Reason, d.Message = s.granular(reasonWaitingForPods, reasonWaiting), message.Of(message.WaitingForPodsReady).Text()
 		d.Why = "waitForPodsReady.blockAdmission lets one workload start at a time, and an admitted one is not ready"
 	case fits:
 		d.PodSets = a.podSets()
@@ -141,7 +142,7 @@ func (s *scheduler) decision(n *nominee, messages []string) *Decision {
 	case len(n.targets) > 0:
 		d.State, d.PodSets = Preempts, a.podSets()
 		d.Reason = s.granular(reasonWaitingForVictims, reasonPending)
-		d.say(messages, fmt.Sprintf(". Pending the preemption of %d workload(s)", len(n.targets)))
+		d.say(messages, message.Of(message.PendingPreemption, strconv.Itoa(len(n.targets))).Text())
 		if why := s.undecided(victims, it, victimsOf(n.targets)); why != "" {
 			return &Decision{State: Unknown, Attempts: d.Attempts, Why: "it needs preemption, and whom it preempts is not known: " + why}
 		}

@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -51,6 +52,8 @@ type Decision struct {
 	// Missing lists kinds whose absence leaves the decision unknown, and Why says so in a sentence.
 	Missing []string
 	Why     string
+	// Queue is what the message says of the queue, where that does not take the workload.
+	Queue message.Code
 }
 
 // PodSet is one pod set with the flavors assigned to it.

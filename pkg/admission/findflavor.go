@@ -1,12 +1,12 @@
 package admission
 
 import (
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
@@ -32,7 +32,7 @@ func (s *scheduler) findFlavor(it *item, a *assignment, members []int, g *group,
 		last = i
 		f := g.flavors[i]
 		if only != nil && !only.has(it, members, first, f.name) {
-			reasons = append(reasons, certain(fmt.Sprintf("skipping flavor %s as it is not found in the nomination mapping for resource %s", f.name, first)))
+			reasons = append(reasons, certain(message.Of(message.NotNominated, f.name, string(first)).Text()))
 			continue
 		}
 		at := Attempt{PodSet: it.sets[members[0]].name, Flavor: f.name, group: g.index}
@@ -200,7 +200,7 @@ func (s *scheduler) fitsQuota(it *item, fr quota.FlavorResource, before, asked q
 		return l, outcome{rank: rank{fit, height}}
 	}
 	l.Short = val.Sub(l.Available)
-	reason := fmt.Sprintf("insufficient unused quota for %s in flavor %s, %s more needed", fr.Resource, fr.Flavor, s.amount(fr, l.Short))
+	reason := message.Of(message.NotEnoughUnused, string(fr.Resource), fr.Flavor, s.amount(fr, l.Short)).Text()
 	if node.Limits(fr).Nominal >= val || smaller || s.preemptsWhileBorrowing(it.queue) {
 		r := s.possible(it, fr, val)
 		l.Mode = r.chance.mode()

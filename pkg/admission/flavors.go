@@ -10,6 +10,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -35,7 +36,7 @@ func (s *scheduler) refuses(it *item, set int, f *flavor, g *group) string {
 
 func (s *scheduler) mismatch(it *item, set int, f *flavor, g *group) string {
 	if f.object == nil {
-		return fmt.Sprintf("flavor %s not found", f.name)
+		return message.Of(message.FlavorNotFound, f.name).Text()
 	}
 	ps := &it.sets[set]
 	if s.gate(release.TopologyAwareScheduling) {
@@ -46,7 +47,7 @@ func (s *scheduler) mismatch(it *item, set int, f *flavor, g *group) string {
 	tolerations := append(append([]corev1.Toleration(nil), ps.spec.Tolerations...), f.object.Spec.Tolerations...)
 	taint, untolerated := corehelpers.FindMatchingUntoleratedTaint(klog.Background(), f.object.Spec.NodeTaints, tolerations, blocks, true)
 	if untolerated {
-		return fmt.Sprintf("untolerated taint %v in flavor %s", taint, f.name)
+		return message.Of(message.UntoleratedTaint, fmt.Sprint(taint), f.name).Text()
 	}
 	keys := g.labels
 	if s.behavior.AffinityKeysPerFlavor {
@@ -58,7 +59,7 @@ func (s *scheduler) mismatch(it *item, set int, f *flavor, g *group) string {
 	case err != nil:
 		return err.Error()
 	case !match:
-		return fmt.Sprintf("flavor %s doesn't match node affinity", f.name)
+		return message.Of(message.NodeAffinity, f.name).Text()
 	}
 	return ""
 }
@@ -74,11 +75,11 @@ func topologyMismatch(q *queue, ps *podSet, f *flavor, g *group) string {
 		if !asksFor(ps, g) {
 			return "" // the flavor serves resources that the pods do not ask nodes for
 		}
-		return fmt.Sprintf("Flavor %q does not support TopologyAwareScheduling", f.name)
+		return message.Of(message.NoTopology, f.name).Text()
 	case ps.topology, q.topologyOnly:
 		return ""
 	case f.topology():
-		return fmt.Sprintf("Flavor %q supports only TopologyAwareScheduling", f.name)
+		return message.Of(message.OnlyTopology, f.name).Text()
 	}
 	return ""
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -128,7 +128,7 @@ func (e *Engine) keepOut(s *scheduler, it *item, fresh bool) {
 	d := e.refusal(s, it)
 	if d == nil {
 		d = it.blocked
-	} else if !strings.HasSuffix(d.Message, namespaceMismatch) {
+	} else if !d.Queue.IsMismatch() {
 		it.turnedAway = false // it never gets into the queue that would not take it
 	}
 	if d != nil {
@@ -178,13 +178,16 @@ func (e *Engine) refusal(s *scheduler, it *item) *Decision {
 // refusedBy is the decision that a problem makes.
 func (s *scheduler) refusedBy(p charge.Problem) *Decision {
 	d := &Decision{State: Inadmissible, Reason: s.granular(reasonMisconfigured, reasonInadmissible), Message: p.KueueMessage, Why: p.Message}
+	if p.KueueMessage != "" {
+		d.Queue = p.Blocked.Code
+	}
 	switch {
 	case p.KueueMessage == "":
 		d.Reason = "" // Kueue writes no condition
 	case p.Code != charge.CodeQueueBlocked:
-	case strings.HasSuffix(p.KueueMessage, "is inactive"):
+	case d.Queue == message.LocalQueueInactive || d.Queue == message.ClusterQueueInactive:
 		d.Reason = s.granular(reasonSuspended, reasonInadmissible)
-	case strings.HasSuffix(p.KueueMessage, namespaceMismatch):
+	case d.Queue.IsMismatch():
 		d.Reason = s.granular(reasonMisconfigured, reasonPending) // the scheduler says so, not the controller
 	}
 	return d
@@ -249,7 +252,7 @@ func (e *Engine) namespaceMatters(it *item) bool {
 func (e *Engine) held(s *scheduler, it *item, fresh bool) *Decision {
 	w := it.charge.Workload
 	if gates := annotation(w, gatedByAnnotation); gates != "" && s.gate(release.AdmissionGatedBy) {
-		return &Decision{State: Pending, Reason: reasonAdmissionGated, Message: "Admission is gated by: " + gates,
+		return &Decision{State: Pending, Reason: reasonAdmissionGated, Message: message.Of(message.AdmissionGated, gates).Text(),
 			Why: fmt.Sprintf("the annotation %s keeps it out of the queue until it is removed", gatedByAnnotation)}
 	}
 	if fresh || w.Object == nil {
@@ -268,7 +271,7 @@ func (e *Engine) held(s *scheduler, it *item, fresh bool) *Decision {
 	}
 	for _, c := range w.Object.Status.AdmissionChecks {
 		if c.State == kueue.CheckStateRetry || c.State == kueue.CheckStateRejected {
-			return &Decision{State: Pending, Reason: s.granular(reasonPendingEvaluation, reasonPending), Message: messageFailedChecks,
+			return &Decision{State: Pending, Reason: s.granular(reasonPendingEvaluation, reasonPending), Message: message.Of(message.FailedChecks).Text(),
 				Why: fmt.Sprintf("admission check %s is in state %s", c.Name, c.State)}
 		}
 	}

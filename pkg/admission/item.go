@@ -60,7 +60,7 @@ func (e *Engine) item(s *scheduler, c *charge.Charge, fresh bool) *item {
 	it.compared = s.gate(release.SchedulingEquivalenceHashing)
 	if p := e.engine.Blocker(w); p != nil && w.State.MakesWorkload() {
 		it.blocked = s.refusedBy(*p)
-		it.turnedAway = strings.HasSuffix(p.KueueMessage, namespaceMismatch) && it.queue != nil
+		it.turnedAway = it.blocked.Queue.IsMismatch() && it.queue != nil
 	}
 	if !e.settled(s, it, fresh) {
 		e.keepOut(s, it, fresh)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -81,7 +82,7 @@ func (a *assignment) messages() []string {
 			}
 			for _, reading := range ps.status.readings() {
 				if len(next) < MostPossible {
-					next = append(next, sofar+"couldn't assign flavors to pod set "+ps.name+": "+reading)
+					next = append(next, sofar+message.NoFlavors(ps.name, reading))
 				}
 			}
 		}
@@ -92,29 +93,21 @@ func (a *assignment) messages() []string {
 
 // Granular reasons of the QuotaReserved condition.
 const (
-	namespaceMismatch        = "ClusterQueue selector"
-	reasonNoMatchingFlavor   = "NoMatchingFlavor"
-	reasonExceedsMaxQuota    = "ExceedsMaxQuota"
-	reasonWaitingForQuota    = "WaitingForQuota"
-	reasonWaitingForVictims  = "WaitingForPreemptedWorkloads"
-	reasonMisconfigured      = "Misconfigured"
-	reasonSuspended          = "Suspended"
-	reasonPendingEvaluation  = "PendingEvaluation"
-	reasonWaitingForPods     = "WaitingForPodsReady"
-	reasonDeactivated        = "Deactivated"
-	reasonAdmissionGated     = "AdmissionGated"
-	reasonOnHold             = "OnHold"
-	reasonPending            = "Pending"
-	reasonInadmissible       = "Inadmissible"
-	reasonWaiting            = "Waiting"
-	reasonQuotaReserved      = "QuotaReserved"
-	messageNoLongerFits      = "Workload no longer fits after processing another workload"
-	messageOverlap           = "Workload has overlapping preemption targets with another workload"
-	messageOverlapDeferred   = messageOverlap + ", but will fit after these preemptions complete"
-	messageWaitingForPods    = "waiting for all admitted workloads to be in PodsReady condition"
-	messageFailedChecks      = "The workload has failed admission checks"
-	messageBypassed          = "Bypassed scheduling evaluation because an equivalent workload recently failed"
-	messagePendingEvaluation = "Workload is pending evaluation in the scheduling queue"
+	reasonNoMatchingFlavor  = "NoMatchingFlavor"
+	reasonExceedsMaxQuota   = "ExceedsMaxQuota"
+	reasonWaitingForQuota   = "WaitingForQuota"
+	reasonWaitingForVictims = "WaitingForPreemptedWorkloads"
+	reasonMisconfigured     = "Misconfigured"
+	reasonSuspended         = "Suspended"
+	reasonPendingEvaluation = "PendingEvaluation"
+	reasonWaitingForPods    = "WaitingForPodsReady"
+	reasonDeactivated       = "Deactivated"
+	reasonAdmissionGated    = "AdmissionGated"
+	reasonOnHold            = "OnHold"
+	reasonPending           = "Pending"
+	reasonInadmissible      = "Inadmissible"
+	reasonWaiting           = "Waiting"
+	reasonQuotaReserved     = "QuotaReserved"
 )
 
 // severity orders granular reasons of NoFit.
@@ -166,8 +159,8 @@ func (a *assignment) noFitReason(anyOrder bool) string {
 
 // tooMuch says that a pod set asks for more than a flavor can ever give.
 func (s *scheduler) tooMuch(fr quota.FlavorResource, before, asked, most quota.Amount) string {
-	return fmt.Sprintf("insufficient quota for %s in flavor %s, previously considered podsets requests (%s) + current podset request (%s) > maximum capacity (%s)",
-		fr.Resource, fr.Flavor, s.amount(fr, before), s.format.Format(fr.Resource, int64(asked)), s.amount(fr, most))
+	return message.Of(message.AboveMaximum, string(fr.Resource), fr.Flavor,
+		s.amount(fr, before), s.format.Format(fr.Resource, int64(asked)), s.amount(fr, most)).Text()
 }
 
 // preemptionWords are Kueue's words for the reasons of the Preempted condition.
@@ -185,8 +178,8 @@ func preemptionMessage(preemptor *item, t target) string {
 	if w.Record != nil {
 		job = w.Record.Meta.Labels[jobUIDLabel]
 	}
-	return fmt.Sprintf("Preempted to accommodate a workload (UID: %s, JobUID: %s) due to %s; preemptor path: %s; preemptee path: %s",
-		cmp.Or(preemptor.uid, "UNKNOWN"), cmp.Or(job, "UNKNOWN"), preemptionWords[t.reason], path(preemptor.queue.node), path(t.item.held.queue.node))
+	paths := fmt.Sprintf("; preemptor path: %s; preemptee path: %s", path(preemptor.queue.node), path(t.item.held.queue.node))
+	return message.Of(message.Preempted, cmp.Or(preemptor.uid, "UNKNOWN"), cmp.Or(job, "UNKNOWN"), preemptionWords[t.reason], paths).Text()
 }
 
 // path of a queue in its tree: /root/…/queue.

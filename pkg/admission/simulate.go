@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -341,7 +342,7 @@ func (r *run) turnDown(n *nominee) {
 
 // waitsInactive tells that all that keeps the workload from its turn is that its ClusterQueue is not active.
 func (it *item) waitsInactive() bool {
-	return it.state != Deactivated && it.blocked != nil && it.queue.inactive != "" && it.message == it.blocked.Message && it.blocked.Message == "ClusterQueue "+it.queue.name+" is inactive"
+	return it.state != Deactivated && it.blocked != nil && it.queue.inactive != "" && it.message == it.blocked.Message && it.blocked.Queue == message.ClusterQueueInactive
 }
 
 // turnAway is for a workload whose namespace its queue does not take: it waits aside even in a strict queue.

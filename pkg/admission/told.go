@@ -3,6 +3,7 @@ package admission
 import (
 	"slices"
 
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -179,7 +180,7 @@ func (r *run) forget(it *item) {
 func (r *run) bypass(it *item, reason string) {
 	if it.company {
 		// Its victims' quota came back piece by piece, and it may have been tried in between.
-		it.possible = []string{it.message, messageNoLongerFits}
+		it.possible = []string{it.message, message.Of(message.NoLongerFits).Text()}
 	}
 	if !r.behavior.BypassMessage {
 		return
@@ -189,14 +190,14 @@ func (r *run) bypass(it *item, reason string) {
 	}
 	switch it.reason {
 	case "", reasonPending, reasonPendingEvaluation, reasonDeactivated, reasonSuspended:
-		it.reason, it.message, it.possible = reason, messageBypassed, nil
+		it.reason, it.message, it.possible = reason, message.Of(message.Bypassed).Text(), nil
 	}
 }
 
 // stamp tells a workload that was told nothing yet, where the version does, that its turn is to come.
 func (r *run) stamp(it *item) {
 	if it.message == "" && r.behavior.GranularReasons && r.gate(release.UnadmittedWorkloadsExplicitStatus) {
-		it.reason, it.message = reasonPendingEvaluation, messagePendingEvaluation
+		it.reason, it.message = reasonPendingEvaluation, message.Of(message.PendingEvaluation).Text()
 	}
 }
 
@@ -209,8 +210,8 @@ func (r *run) bypassSelf(n *nominee) {
 	it := n.it
 	switch {
 	case it.devices:
-		it.message, it.possible = messageBypassed, nil
+		it.message, it.possible = message.Of(message.Bypassed).Text(), nil
 	case r.behavior.ResourceOrder == release.GoMap && slices.ContainsFunc(n.assignment.sets, func(s setAssignment) bool { return s.uncovered }):
-		it.possible = append([]string{it.message, messageBypassed}, it.possible...)
+		it.possible = append([]string{it.message, message.Of(message.Bypassed).Text()}, it.possible...)
 	}
 }

@@ -1,18 +1,14 @@
 package charge
 
 import (
-	"regexp"
-
 	corev1 "k8s.io/api/core/v1"
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 )
-
-// absent matches Kueue's report that it looked for an object and the API server had none.
-var absent = regexp.MustCompile(`(DeviceClass|ResourceClaimTemplate)\.resource\.k8s\.io "([^"]+)" not found`)
 
 // attestation names an object that Kueue itself has reported missing. Namespace is empty for classes.
 type attestation struct{ kind, namespace, name string }
@@ -27,8 +23,8 @@ func attestedAbsences(snap *cluster.Snapshot) map[attestation]bool {
 		if c == nil || c.Status != metav1.ConditionFalse {
 			continue
 		}
-		for _, m := range absent.FindAllStringSubmatch(c.Message, -1) {
-			a := attestation{kind: m[1], name: m[2]}
+		for _, m := range message.Find(c.Message, message.ObjectNotFound) {
+			a := attestation{kind: m.Field("kind"), name: m.Field("name")}
 			if a.kind == cluster.ResourceClaimTemplate.Kind {
 				a.namespace = o.Ref.Namespace
 			}

@@ -12,6 +12,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -45,16 +46,16 @@ func (r *run) findBlocker() {
 	case !ok && !r.e.snap.Coverage.HasIn(cluster.LocalQueue, w.Namespace):
 		return
 	case !ok:
-		r.blockUnqueued("LocalQueue "+w.Queue+" doesn't exist",
+		r.blockUnqueued(message.Of(message.LocalQueueNotFound, w.Queue),
 			fmt.Sprintf("there is no LocalQueue %q in namespace %s; name an existing one in the label kueue.x-k8s.io/queue-name, or create it", w.Queue, w.Namespace),
 			r.ownerEvidence())
 	case state.Has(queuestate.Stopped):
 		why := state.Cause()
-		r.blockUnqueued("LocalQueue "+w.Queue+" is inactive", fmt.Sprintf("LocalQueue %s/%s is stopped (spec.stopPolicy)", w.Namespace, w.Queue),
+		r.blockUnqueued(message.Of(message.LocalQueueInactive, w.Queue), fmt.Sprintf("LocalQueue %s/%s is stopped (spec.stopPolicy)", w.Namespace, w.Queue),
 			object(record, why.Path, why.Value))
 	case state.Has(queuestate.ClusterQueueNotFound):
 		name, why := string(lq.Spec.ClusterQueue), state.Cause()
-		r.blockUnqueued("ClusterQueue "+name+" doesn't exist", fmt.Sprintf("LocalQueue %s points at ClusterQueue %s, which does not exist", lq.Name, name),
+		r.blockUnqueued(message.Of(message.ClusterQueueNotFound, name), fmt.Sprintf("LocalQueue %s points at ClusterQueue %s, which does not exist", lq.Name, name),
 			object(record, why.Path, why.Value))
 	default:
 		r.clusterQueueBlocker(string(lq.Spec.ClusterQueue), state.Of)
@@ -67,8 +68,8 @@ func (r *run) clusterQueueBlocker(name string, state *queuestate.State) {
 		return
 	}
 	if why := state.Cause(); why != nil {
-		text := "ClusterQueue " + name + " is inactive"
-		f := blocking(text, text+": "+why.Text(), object(record, why.Path, ""))
+		says := message.Of(message.ClusterQueueInactive, name)
+		f := blocking(says, says.Text()+": "+why.Text(), object(record, why.Path, ""))
 		f.inactive = why
 		r.refuse(f)
 		return
@@ -78,8 +79,8 @@ func (r *run) clusterQueueBlocker(name string, state *queuestate.State) {
 
 // blockUnqueued is for a workload that Kueue can't put into a queue. For one that uses devices Kueue writes nothing: after
 // charging the devices it fails to queue the workload, before it would write why, and tries again.
-func (r *run) blockUnqueued(text, human string, evidence ...Evidence) {
-	f := blocking(text, human, evidence...)
+func (r *run) blockUnqueued(says message.Message, human string, evidence ...Evidence) {
+	f := blocking(says, human, evidence...)
 	if g := r.e.gates(); g.dra && r.needsDevicePath(g) {
 		f.text = ""
 	}
@@ -106,21 +107,17 @@ func (r *run) namespaceBlocker(cq *kueue.ClusterQueue, record *cluster.Object) {
 	if selector.Matches(of) {
 		return
 	}
-	text := "Workload namespace doesn't match ClusterQueue selector"
-	if r.e.cfg.Behavior.NamespaceMsgLower {
-		text = "workload namespace doesn't match ClusterQueue selector"
-	}
-	f := blocking(text, fmt.Sprintf("ClusterQueue %s does not take workloads of namespace %s (spec.namespaceSelector)", cq.Name, r.w.Namespace),
+	f := blocking(message.Mismatch(&r.e.cfg.Behavior), fmt.Sprintf("ClusterQueue %s does not take workloads of namespace %s (spec.namespaceSelector)", cq.Name, r.w.Namespace),
 		object(record, "spec.namespaceSelector", metav1.FormatLabelSelector(cq.Spec.NamespaceSelector)))
 	if r.e.queues.ClusterQueue(cq.Name).Verdict == metav1.ConditionUnknown {
-		f.others = append(f.others, "ClusterQueue "+cq.Name+" is inactive")
+		f.others = append(f.others, message.Of(message.ClusterQueueInactive, cq.Name).Text())
 	}
 	r.refuse(f)
 }
 
-func blocking(text, human string, evidence ...Evidence) refusal {
+func blocking(says message.Message, human string, evidence ...Evidence) refusal {
 	evidence = slices.DeleteFunc(evidence, func(e Evidence) bool { return e.Ref.IsZero() })
-	return refusal{code: CodeQueueBlocked, text: text, blocked: text, human: human, evidence: evidence, retried: true}
+	return refusal{code: CodeQueueBlocked, text: says.Text(), blocked: says, human: human, evidence: evidence, retried: true}
 }
 
 // ownerEvidence points at the queue name the workload carries.

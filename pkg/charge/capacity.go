@@ -1,6 +1,7 @@
 package charge
 
 import (
+	"errors"
 	"fmt"
 
 	resourcev1 "k8s.io/api/resource/v1"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 )
 
 // capacityCharges charges classes with capacity sources: per device asked for, the capacity requested
@@ -36,7 +38,7 @@ func (r *run) capacityCharge(q *sourceRequest, s config.Source) {
 	case !c.published:
 		r.refuse(refusal{
 			code:     CodeNoCapacity,
-			errs:     field.ErrorList{field.InternalError(q.path(), fmt.Errorf("matched devices have no capacity dimension %q", s.Name))},
+			errs:     field.ErrorList{field.InternalError(q.path(), errors.New(message.Of(message.NotPublished, "capacity dimension", string(s.Name)).Text()))},
 			human:    fmt.Sprintf("capacity %q is published by none of %s of %s; check the name in the mapping against the ResourceSlices (bare or qualified)", s.Name, matching(n), s.Driver),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 		})

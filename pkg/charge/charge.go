@@ -4,6 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
@@ -115,8 +116,8 @@ type Problem struct {
 	Message string
 	// KueueMessage is the QuotaReserved condition's message, character for character. Empty when Kueue writes none.
 	KueueMessage string
-	// Blocked says, of CodeQueueBlocked, what is wrong with the queue, in Kueue's words whether it writes them or not.
-	Blocked string
+	// Blocked says, of CodeQueueBlocked, what is wrong with the queue, whether Kueue writes it or not.
+	Blocked message.Message
 	// Inactive is why the queue in the way is inactive; nil for other problems.
 	Inactive *queuestate.Cause
 	// Possible lists every text the version may write when it leaves the choice to chance; KueueMessage is then one of them.

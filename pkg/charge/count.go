@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -86,7 +87,7 @@ func (r *run) templateMissing(c podClaim) {
 		r.unsure = true
 		return
 	}
-	err := fmt.Errorf("failed to get claim spec for ResourceClaimTemplate %s in podset %s: %w", c.template, r.w.PodSets[c.set].Name, notFound("ResourceClaimTemplate", c.template))
+	err := fmt.Errorf("%s %w", message.Of(message.TemplateUnreadable, c.template, r.w.PodSets[c.set].Name).Text(), notFound("ResourceClaimTemplate", c.template))
 	r.refuse(refusal{
 		code: CodeTemplateNotFound, errs: field.ErrorList{field.InternalError(c.path(), err)},
 		human:    fmt.Sprintf("ResourceClaimTemplate %s/%s does not exist; create it (Kueue retries by itself)", r.w.Namespace, c.template),
@@ -194,7 +195,7 @@ func devices(n int64) string {
 func (r *run) refuseUnmapped(c podClaim, t *claimTemplate, unmapped []classCount) {
 	word := func(n classCount) *field.Error {
 		return field.NotFound(c.path().Child("resourceClaimTemplateName"),
-			fmt.Sprintf("DeviceClass %s is not mapped in DRA configuration for podset %s", n.class, r.w.PodSets[c.set].Name))
+			message.Of(message.UnmappedClass, n.class, r.w.PodSets[c.set].Name).Text())
 	}
 	first := unmapped[0]
 	f := refusal{

@@ -1,6 +1,7 @@
 package charge
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 )
 
 // counterCharges charges classes with counter sources: per device asked for, the largest value of the
@@ -32,7 +34,7 @@ func (r *run) counterCharge(q *sourceRequest, s config.Source) {
 	if !largest.Found {
 		r.refuse(refusal{
 			code:     CodeNoCounter,
-			errs:     field.ErrorList{field.InternalError(q.path(), fmt.Errorf("matched devices have no consumesCounters entry for counter %q", s.Name))},
+			errs:     field.ErrorList{field.InternalError(q.path(), errors.New(message.Of(message.NotPublished, "consumesCounters entry for counter", string(s.Name)).Text()))},
 			human:    fmt.Sprintf("counter %q is consumed by none of %s of %s; check the counter's name in the mapping against the ResourceSlices", s.Name, matching(n), s.Driver),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 		})

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -86,7 +87,7 @@ func (r *run) disabled() {
 				return
 			}
 			r.refuse(refusal{
-				code: CodeDRADisabled, text: "Workload uses DRA resources but the KueueDRAIntegration feature gate is not enabled",
+				code: CodeDRADisabled, text: message.Of(message.DevicesDisabled).Text(),
 				human:    "the feature gate KueueDRAIntegration is off, so Kueue refuses workloads with resource claims; turn it on in the Kueue configuration",
 				evidence: []Evidence{r.at(i, "spec.resourceClaims["+itoa(j)+"]", c.Name), r.configEvidence("featureGates", "")},
 			})
@@ -191,7 +192,7 @@ func (r *run) usesClaimsDirectly() bool {
 				gate = "DynamicResourceAllocation"
 			}
 			r.refuse(refusal{
-				code: CodeDirectClaim, text: gate + " feature does not support use of resource claims",
+				code: CodeDirectClaim, text: message.Of(message.DirectClaim, gate).Text(),
 				human:    "pod claim " + c.Name + " names ResourceClaim " + *c.ResourceClaimName + " directly; use resourceClaimTemplateName",
 				evidence: []Evidence{r.at(i, "spec.resourceClaims["+itoa(j)+"].resourceClaimName", *c.ResourceClaimName)},
 			})

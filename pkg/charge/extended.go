@@ -12,6 +12,7 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 )
 
 // extendedRequest is one container's request for an extended resource, at its adjusted value: limits
@@ -279,7 +280,7 @@ func (r *run) integer(i int, q extendedRequest, found *extendedErrors) bool {
 		return true
 	}
 	found.add(CodeFractionalExtended,
-		field.Invalid(q.path(i).Child("resources", "requests", string(q.name)), q.quantity.String(), "extended resource quantity must be an integer"),
+		field.Invalid(q.path(i).Child("resources", "requests", string(q.name)), q.quantity.String(), message.Of(message.FractionalExtended).Text()),
 		fmt.Sprintf("%s is requested in a fraction (%s), but devices come whole", q.name, q.quantity.String()), r.containerEvidence(i, q))
 	return false
 }

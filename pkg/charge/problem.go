@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 )
 
@@ -49,8 +50,8 @@ type refusal struct {
 	errs  field.ErrorList
 	text  string
 	human string
-	// blocked is the text of a queue that is in the way, whether Kueue writes it or not.
-	blocked  string
+	// blocked says that a queue is in the way, whether Kueue writes it or not.
+	blocked  message.Message
 	inactive *queuestate.Cause
 	evidence []Evidence
 	// others are other texts the version may write.

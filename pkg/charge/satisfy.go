@@ -1,6 +1,7 @@
 package charge
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 )
 
 // claimCheck is the outcome of holding the CEL selectors of one claim against the published devices.
@@ -111,7 +113,8 @@ func answerError(x *resourcev1.ExactDeviceRequest, k int, a device.Answer) *temp
 		detail := fmt.Sprintf("CEL evaluation failed for DeviceClass %s: %v", x.DeviceClassName, a.Err)
 		return &templateError{code: CodeSelectorFails, err: field.Invalid(path, nil, detail), human: detail, path: objectPath(path)}
 	case a.Matched < x.Count:
-		err := fmt.Errorf("insufficient matching devices for CEL selector in DeviceClass %s: %d device(s) match in the cluster but %d requested", x.DeviceClassName, a.Matched, x.Count)
+		err := errors.New(message.Of(message.TooFewOfClass, x.DeviceClassName,
+			fmt.Sprint(a.Matched), fmt.Sprint(x.Count)).Text())
 		return &templateError{code: CodeTooFewDevices, err: field.InternalError(path, err), human: err.Error(), path: objectPath(path)}
 	}
 	return nil

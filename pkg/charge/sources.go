@@ -1,6 +1,7 @@
 package charge
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 )
 
 // sourceRequest is one device request of a claim whose class is charged by sources.
@@ -149,7 +151,8 @@ func (r *run) match(q *sourceRequest, s config.Source, kind string) *sourceAnswe
 		return nil
 	}
 	if a.usable < q.exactly.Count {
-		err := fmt.Errorf("insufficient matching devices for %s driver: %d device(s) match but %d requested", kind, a.usable, q.exactly.Count)
+		err := errors.New(message.Of(message.TooFewOfSource, fmt.Sprint(kind), fmt.Sprint(a.usable), " but ",
+			fmt.Sprint(q.exactly.Count)).Text())
 		r.refuse(refusal{
 			code: CodeTooFewDevices, errs: field.ErrorList{field.InternalError(q.path(), err)},
 			human:    fmt.Sprintf("%d device(s) of %s in complete pools match request %s of template %s, %d are asked for%s", a.usable, s.Driver, q.name(), q.claim.template, q.exactly.Count, r.poolHint(s.Driver)),
@@ -165,7 +168,7 @@ func (q *sourceRequest) name() string { return q.template.spec.Devices.Requests[
 func (r *run) refuseFailures(q *sourceRequest, failures []device.Failure) {
 	f := refusal{code: CodeSelectorFails, evidence: q.evidence(r)}
 	for n, fail := range failures {
-		err := field.InternalError(q.path(), fmt.Errorf("CEL evaluation error in %s for device %s: %w", rowNames[fail.Row], fail.Device, fail.Err))
+		err := field.InternalError(q.path(), fmt.Errorf("%s %w", message.Of(message.SourceSelectorFails, rowNames[fail.Row], fail.Device).Text(), fail.Err))
 		if n == 0 {
 			f.errs = field.ErrorList{err}
 			f.human = fmt.Sprintf("the %s can't be evaluated on device %s: %v; guard the access, for example with has()", rowNames[fail.Row], fail.Device, fail.Err)

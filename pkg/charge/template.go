@@ -1,6 +1,7 @@
 package charge
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -198,7 +200,7 @@ func (e *Engine) classRow(class string, at *field.Path) (row []*device.Expressio
 		if !e.knownAbsent(cluster.DeviceClass.Kind, "", class) {
 			return nil, nil, "", true
 		}
-		return nil, field.InternalError(at, fmt.Errorf("failed to get DeviceClass %s: %w", class, notFound("DeviceClass", class))), CodeDeviceClassNotFound, false
+		return nil, field.InternalError(at, fmt.Errorf("%s: %w", message.Of(message.ClassUnreadable, class).Text(), notFound("DeviceClass", class))), CodeDeviceClassNotFound, false
 	}
 	row, errs := e.compile(dc.Spec.Selectors, at, fmt.Sprintf("DeviceClass %s has invalid CEL selector", class))
 	if len(errs) > 0 {
@@ -209,5 +211,5 @@ func (e *Engine) classRow(class string, at *field.Path) (row []*device.Expressio
 
 // notFound words a missing object of resource.k8s.io as the API server does.
 func notFound(kind, name string) error {
-	return fmt.Errorf("%s.resource.k8s.io %q not found", kind, name)
+	return errors.New(message.Of(message.ObjectNotFound, kind, name).Text())
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 )
 
 // agreement compares what Kueue reported last with what it would say now. A message is of the last attempt: for a
@@ -54,56 +55,51 @@ func fitsByNow(x *Explanation) string {
 var uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
 // says tells of a decision whether it leaves a message.
-func says(message string) func(*admission.Decision) bool {
-	want := uid.ReplaceAllString(message, "*")
+func says(text string) func(*admission.Decision) bool {
+	want := uid.ReplaceAllString(text, "*")
 	return func(d *admission.Decision) bool {
 		return uid.ReplaceAllString(d.Message, "*") == want || slices.ContainsFunc(d.Possible, func(m string) bool { return uid.ReplaceAllString(m, "*") == want })
 	}
 }
 
 // leftBehind are messages of moments that leave no trace in the objects: a parked workload may keep them.
-var leftBehind = []string{
-	"Preempted to accommodate a workload",
-	"Workload no longer fits after processing another workload",
-	"Workload has overlapping preemption targets with another workload",
-	"Bypassed scheduling evaluation because an equivalent workload recently failed",
+var leftBehind = []message.Code{
+	message.Preempted, message.NoLongerFits, message.OverlappingTargets, message.FitsAfterOverlap, message.Bypassed,
 }
-
-// notEvaluated is what a workload is told, where the version does, until its turn comes.
-const notEvaluated = "Workload is pending evaluation in the scheduling queue"
 
 // explained tells why a message that is not what would be written now may stand there nonetheless.
 func (e *Explainer) explained(x *Explanation) bool {
-	message := x.Reported.Message
-	if message == notEvaluated {
-		x.keep(message, "it was not evaluated yet; an attempt now would say: "+x.Predicted.Message)
+	text := x.Reported.Message
+	said := message.Parse(text)
+	if said.Is(message.PendingEvaluation) {
+		x.keep(text, "it was not evaluated yet; an attempt now would say: "+x.Predicted.Message)
 		return true
 	}
-	if slices.ContainsFunc(leftBehind, func(m string) bool { return strings.HasPrefix(message, m) }) {
-		x.keep(message, "Kueue's message is of a moment that has passed; it stays until the workload is tried again")
+	if said.Is(leftBehind...) {
+		x.keep(text, "Kueue's message is of a moment that has passed; it stays until the workload is tried again")
 		return true
 	}
-	before, known := x.common.earlier[message]
+	before, known := x.common.earlier[text]
 	if !known {
-		before.later, before.found = e.engine.Earlier(x.Charge, says(message))
-		x.common.earlier[message] = before
+		before.later, before.found = e.engine.Earlier(x.Charge, says(text))
+		x.common.earlier[text] = before
 	}
 	if !before.found {
 		x.Inconsistencies = append(x.Inconsistencies, "Kueue's message is not what it would write for these objects now: "+x.Predicted.Message)
 		return false
 	}
-	x.keep(message, fmt.Sprintf("Kueue's message is of an attempt before %s got quota; now it would say: %s", named(before.later), x.Predicted.Message))
+	x.keep(text, fmt.Sprintf("Kueue's message is of an attempt before %s got quota; now it would say: %s", named(before.later), x.Predicted.Message))
 	return true
 }
 
 // keep adds a message that stands until the next attempt to those that may be read.
-func (x *Explanation) keep(message, note string) {
+func (x *Explanation) keep(text, note string) {
 	x.Inconsistencies = append(x.Inconsistencies, note)
 	d := *x.Predicted
 	if len(d.Possible) == 0 {
 		d.Possible = []string{d.Message}
 	}
-	d.Possible = append(slices.Clone(d.Possible), message)
+	d.Possible = append(slices.Clone(d.Possible), text)
 	x.Predicted = &d
 }
 

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 )
 
 // TestEveryRecordedMessageHasAMeaning reads the conditions that running releases of Kueue wrote.
@@ -33,7 +35,7 @@ func TestEveryRecordedMessageHasAMeaning(t *testing.T) {
 					continue
 				}
 				messages++
-				if len(meaning(&c)) == 0 {
+				if len(message.Meaning(&c)) == 0 {
 					t.Errorf("%s: %s=%s (%s) has no meaning: %s", filepath.Base(filepath.Dir(file)), c.Type, c.Status, c.Reason, c.Message)
 				}
 			}

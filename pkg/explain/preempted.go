@@ -1,8 +1,6 @@
 package explain
 
 import (
-	"regexp"
-
 	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -10,6 +8,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 )
 
 // Preemption is one time the workload had to give way.
@@ -23,9 +22,6 @@ type Preemption struct {
 	charge.Evidence
 }
 
-// accommodated is how Kueue names the preemptor in conditions.
-var accommodated = regexp.MustCompile(`^Preempted to accommodate a workload \(UID: ([^,]+), JobUID: ([^)]+)\)`)
-
 // preemptedBy reads who preempted the workload last.
 func (e *Explainer) preemptedBy(c *charge.Charge) []Preemption {
 	w := c.Workload
@@ -38,9 +34,9 @@ func (e *Explainer) preemptedBy(c *charge.Charge) []Preemption {
 	}
 	p := Preemption{Reason: cond.Reason}
 	p.Evidence = charge.Evidence{Object: w.Record, Path: "status.conditions", Value: "Preempted=True"}
-	if m := accommodated.FindStringSubmatch(cond.Message); m != nil {
-		p.UID = m[1]
-		for _, id := range m[1:] {
+	if m := message.Parse(cond.Message); m.Is(message.Preempted) {
+		p.UID = m.Field("uid")
+		for _, id := range []string{p.UID, m.Field("job")} {
 			if o := e.snap.ByUID(types.UID(id)); o != nil {
 				p.By = o.Ref
 				break

@@ -8,6 +8,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 )
 
 // waitingStates maps the reason of QuotaReserved=False to the state it means. Releases before the
@@ -54,7 +55,7 @@ func report(c *charge.Charge) Reported {
 	case reserved != nil:
 		r = waiting(wl, reserved)
 		if isTrue(evicted) {
-			r.Meaning = append(r.Meaning, "it ran before and was evicted: "+evictionMeaning(evicted))
+			r.Meaning = append(r.Meaning, "it ran before and was evicted: "+message.Eviction(evicted))
 		}
 	default:
 		r = Reported{State: Pending, Meaning: []string{
@@ -80,7 +81,7 @@ func reading(wl *kueue.Workload, state State, c *metav1.Condition) Reported {
 		State: state, Condition: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message,
 		Since:   c.LastTransitionTime.Time,
 		Stale:   c.ObservedGeneration > 0 && c.ObservedGeneration < wl.Generation,
-		Meaning: meaning(c),
+		Meaning: message.Meaning(c),
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 )
 
@@ -46,14 +47,14 @@ func (e *Finder) edits(x *subject) (alone, further []Remedy) {
 	return alone, further
 }
 
-// blockedBy is what is wrong with the queue that can't take the workload, in Kueue's words; empty when it can.
-func blockedBy(c *charge.Charge) string {
+// blockedBy is what is wrong with the queue that can't take the workload; without code when it can.
+func blockedBy(c *charge.Charge) message.Message {
 	for _, p := range c.Problems {
 		if p.Code == charge.CodeQueueBlocked {
 			return p.Blocked
 		}
 	}
-	return ""
+	return message.Message{}
 }
 
 func patchOf(ref cluster.Ref, ops ...op) ([]cluster.Change, string) {
@@ -64,7 +65,7 @@ func patchOf(ref cluster.Ref, ops ...op) ([]cluster.Change, string) {
 // otherQueue moves the workload to another LocalQueue of its namespace, one that takes it.
 func (e *Finder) otherQueue(x *subject) []Remedy {
 	w := x.Charge.Workload
-	if blockedBy(x.Charge) == "" || w.Owner == nil {
+	if blockedBy(x.Charge).Code == "" || w.Owner == nil {
 		return nil
 	}
 	var out []Remedy
@@ -96,7 +97,7 @@ func labelOps(meta *metav1.ObjectMeta, key, value string) []op {
 // newQueue makes the LocalQueue that the workload names.
 func (e *Finder) newQueue(x *subject) []Remedy {
 	w := x.Charge.Workload
-	if !strings.HasPrefix(blockedBy(x.Charge), "LocalQueue ") || !strings.HasSuffix(blockedBy(x.Charge), "doesn't exist") || w.Queue == "" {
+	if !blockedBy(x.Charge).Is(message.LocalQueueNotFound) || w.Queue == "" {
 		return nil
 	}
 	var out []Remedy
@@ -116,14 +117,11 @@ func (e *Finder) newQueue(x *subject) []Remedy {
 
 // openQueue lifts what makes a queue inactive: a stop policy, a flavor that is missing, a cycle of cohorts.
 func (e *Finder) openQueue(x *subject) []Remedy {
-	message := blockedBy(x.Charge)
-	if !strings.HasSuffix(message, "is inactive") {
-		return nil
-	}
-	if strings.HasPrefix(message, "LocalQueue ") {
+	state := e.queues.ClusterQueue(x.Charge.ClusterQueue)
+	switch says := blockedBy(x.Charge); {
+	case says.Is(message.LocalQueueInactive):
 		return e.start(cluster.LocalQueue.Kind, x.Charge.Workload.Namespace, x.Charge.Workload.Queue)
-	}
-	if state := e.queues.ClusterQueue(x.Charge.ClusterQueue); state != nil {
+	case says.Is(message.ClusterQueueInactive) && state != nil:
 		return e.openClusterQueue(x.Charge.ClusterQueue, state)
 	}
 	return nil
@@ -192,7 +190,7 @@ func (e *Finder) untie(queue string) []Remedy {
 // openNamespace lets the workload's namespace into the ClusterQueue: by a label, or by a wider selector.
 func (e *Finder) openNamespace(x *subject) []Remedy {
 	queue, ns := e.queue(x.Charge.ClusterQueue), e.snap.Get(cluster.Namespace, "", x.Charge.Workload.Namespace)
-	if queue == nil || !strings.HasSuffix(blockedBy(x.Charge), "ClusterQueue selector") {
+	if queue == nil || !blockedBy(x.Charge).Code.IsMismatch() {
 		return nil
 	}
 	var out []Remedy

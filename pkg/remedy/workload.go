@@ -3,7 +3,6 @@ package remedy
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/explain"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -54,7 +54,7 @@ func (e *Finder) activate(x *subject) []Remedy {
 // change is made on the Workload.
 func (e *Finder) withinLimits(x *subject) []Remedy {
 	w := x.Charge.Workload
-	if !strings.HasPrefix(x.Predicted.Message, "resources validation failed") {
+	if !message.Parse(x.Predicted.Message).Is(message.RequestsAboveLimits) {
 		return nil
 	}
 	r := Remedy{Action: "give the containers limits that are at least their requests", Effect: "a limit, their own or that of a LimitRange of the namespace, is lower"}
@@ -95,8 +95,6 @@ func higherLimits(at string, spec *corev1.PodSpec) []op {
 	return ops
 }
 
-var unmapped = regexp.MustCompile(`DeviceClass (\S+) is not mapped`)
-
 // configKey is the key of the ConfigMap that holds the configuration.
 const configKey = "controller_manager_config.yaml"
 
@@ -105,8 +103,8 @@ const configKey = "controller_manager_config.yaml"
 func (e *Finder) mapClass(x *subject) []Remedy {
 	class := ""
 	for _, p := range x.Charge.Problems {
-		if m := unmapped.FindStringSubmatch(p.KueueMessage); p.Code == charge.CodeUnmappedClass && m != nil {
-			class = m[1]
+		if p.Code == charge.CodeUnmappedClass {
+			class = firstField(p, "class", message.UnmappedClass)
 		}
 	}
 	o := e.snap.Get(e.conf.Ref.GroupKind(), e.conf.Ref.Namespace, e.conf.Ref.Name)
@@ -178,8 +176,6 @@ func mapped(text, class, name string) (string, bool) {
 	return string(out), err == nil
 }
 
-var tooFew = regexp.MustCompile(`(\d+) device\(s\) match[^0-9]*but (\d+) requested`)
-
 // editTemplate changes what Kueue refuses in a claim template: how devices are asked for, or how many.
 func (e *Finder) editTemplate(x *subject) []Remedy {
 	if len(x.Charge.Problems) == 0 {
@@ -200,45 +196,41 @@ func (e *Finder) editTemplate(x *subject) []Remedy {
 	return out
 }
 
-var missingClass = regexp.MustCompile(`DeviceClass\.resource\.k8s\.io "([^"]+)" not found`)
-
 // makeClass creates a DeviceClass that claims name and that does not exist.
 func (e *Finder) makeClass(x *subject) []Remedy {
 	for _, p := range x.Charge.Problems {
-		m := missingClass.FindStringSubmatch(p.KueueMessage)
-		if p.Code != charge.CodeDeviceClassNotFound || m == nil {
+		name := firstField(p, "name", message.ObjectNotFound)
+		if p.Code != charge.CodeDeviceClassNotFound || name == "" {
 			continue
 		}
 		class := &resourcev1.DeviceClass{}
-		class.Name = m[1]
-		ref := cluster.Ref{APIVersion: resourcev1.SchemeGroupVersion.String(), Kind: cluster.DeviceClass.Kind, Name: m[1]}
+		class.Name = name
+		ref := cluster.Ref{APIVersion: resourcev1.SchemeGroupVersion.String(), Kind: cluster.DeviceClass.Kind, Name: name}
 		return []Remedy{{
-			Action: "create DeviceClass " + m[1] + " (with a selector for its driver)", Effect: "the claim names it, and it does not exist",
+			Action: "create DeviceClass " + name + " (with a selector for its driver)", Effect: "the claim names it, and it does not exist",
 			Changes: []cluster.Change{{Ref: ref, Create: class}},
 		}}
 	}
 	return nil
 }
 
-var missingTemplate = regexp.MustCompile(`ResourceClaimTemplate\.resource\.k8s\.io "([^"]+)" not found`)
-
 // copyTemplate brings a claim template over from another namespace.
 func (e *Finder) copyTemplate(x *subject) []Remedy {
 	var out []Remedy
 	for _, p := range x.Charge.Problems {
-		m := missingTemplate.FindStringSubmatch(p.KueueMessage)
-		if m == nil {
+		name := firstField(p, "name", message.ObjectNotFound)
+		if p.Code != charge.CodeTemplateNotFound || name == "" {
 			continue
 		}
 		for o, t := range cluster.All[*resourcev1.ResourceClaimTemplate](e.snap, cluster.ResourceClaimTemplate) {
-			if o.Ref.Name != m[1] {
+			if o.Ref.Name != name {
 				continue
 			}
 			ref, own := o.Ref, t.DeepCopy()
 			ref.Namespace = x.Charge.Workload.Namespace
-			own.ObjectMeta = metav1.ObjectMeta{Name: m[1], Namespace: ref.Namespace}
+			own.ObjectMeta = metav1.ObjectMeta{Name: name, Namespace: ref.Namespace}
 			out = append(out, Remedy{
-				Action: fmt.Sprintf("copy ResourceClaimTemplate %s from namespace %s to %s", m[1], o.Ref.Namespace, ref.Namespace), Effect: "templates are looked up in the workload's own namespace",
+				Action: fmt.Sprintf("copy ResourceClaimTemplate %s from namespace %s to %s", name, o.Ref.Namespace, ref.Namespace), Effect: "templates are looked up in the workload's own namespace",
 				Changes: []cluster.Change{{Ref: ref, Create: own}},
 			})
 		}
@@ -246,17 +238,15 @@ func (e *Finder) copyTemplate(x *subject) []Remedy {
 	return out
 }
 
-var sourceBacked = regexp.MustCompile(`resolves to DeviceClass (\S+) with`)
-
 // plainResource takes the extended resource name off a class that is charged by counters or capacity.
 func (e *Finder) plainResource(x *subject) []Remedy {
 	for _, p := range x.Charge.Problems {
-		if m := sourceBacked.FindStringSubmatch(p.KueueMessage); p.Code == charge.CodeSourceBackedExtended && m != nil {
-			o := e.snap.Get(cluster.DeviceClass, "", m[1])
+		if class := firstField(p, "class", message.ExtendedHasSources); p.Code == charge.CodeSourceBackedExtended && class != "" {
+			o := e.snap.Get(cluster.DeviceClass, "", class)
 			if o == nil {
 				return nil
 			}
-			r := Remedy{Action: "DeviceClass " + m[1] + ": take extendedResourceName away, or ask for it through a ResourceClaimTemplate",
+			r := Remedy{Action: "DeviceClass " + class + ": take extendedResourceName away, or ask for it through a ResourceClaimTemplate",
 				Effect: "the name is then charged as it is"}
 			r.Changes, r.Patch = patchOf(o.Ref, op{"remove", "/spec/extendedResourceName", nil})
 			return []Remedy{r}
@@ -304,9 +294,17 @@ func (e *Finder) templates(w *workload.Workload) []*cluster.Object {
 	return out
 }
 
+// firstField is a field of the first part of Kueue's message that has the code; empty when none has.
+func firstField(p charge.Problem, field string, code message.Code) string {
+	if found := message.Find(p.KueueMessage, code); len(found) > 0 {
+		return found[0].Field(field)
+	}
+	return ""
+}
+
 // templateOps is the edit that answers a refusal.
 func templateOps(t *resourcev1.ResourceClaimTemplate, p charge.Problem) (ops []op, what string) {
-	few := tooFew.FindStringSubmatch(p.KueueMessage)
+	few := message.Find(p.KueueMessage, message.TooFewOfClass, message.TooFewOfSource)
 	for i, q := range t.Spec.Spec.Devices.Requests {
 		at := fmt.Sprintf("/spec/spec/devices/requests/%d", i)
 		switch {
@@ -321,11 +319,11 @@ func templateOps(t *resourcev1.ResourceClaimTemplate, p charge.Problem) (ops []o
 		case p.Code == charge.CodeAllocationMode && q.Exactly.AllocationMode == resourcev1.DeviceAllocationModeAll:
 			ops = append(ops, op{"replace", at + "/exactly/allocationMode", string(resourcev1.DeviceAllocationModeExactCount)}, op{"add", at + "/exactly/count", 1})
 			what = "ask for a count of devices instead of all"
-		case (p.Code == charge.CodeSelectorFails || p.Code == charge.CodeInvalidSelector || few != nil && few[1] == "0") && len(q.Exactly.Selectors) > 0:
+		case (p.Code == charge.CodeSelectorFails || p.Code == charge.CodeInvalidSelector || few != nil && few[0].Field("matching") == "0") && len(q.Exactly.Selectors) > 0:
 			ops, what = append(ops, op{"remove", at + "/exactly/selectors", nil}), "ask without the CEL selectors, which no device passes"
 		case few != nil:
-			have, _ := strconv.ParseInt(few[1], 10, 64)
-			want, _ := strconv.ParseInt(few[2], 10, 64)
+			have, _ := strconv.ParseInt(few[0].Field("matching"), 10, 64)
+			want, _ := strconv.ParseInt(few[0].Field("asked"), 10, 64)
 			if have > 0 && q.Exactly.Count == want {
 				ops, what = append(ops, op{"replace", at + "/exactly/count", have}), fmt.Sprintf("ask for %d devices, as many as match, instead of %d", have, want)
 			}

@@ -18,6 +18,7 @@ const Module = "github.com/gpu-quota/kubectl-gpu-quota"
 // packages below it; they may import each other, and everything to the left.
 var Order = []string{
 	"pkg/kueue/release",
+	"pkg/kueue/message",
 	"pkg/kueue/selector",
 	"pkg/cluster/crd",
 	"pkg/kueue/jobs",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
@@ -40,17 +41,14 @@ var outsideLimitRange = &lint.Rule{
 			}
 			c := complete.Charge(w)
 			d := complete.Decide(c)
-			if _, text, found := strings.Cut(d.Message, "resources didn't satisfy LimitRange constraints: "); found {
-				for _, m := range violation.FindAllStringSubmatch(text, -1) {
-					reportOutside(p, c, m[1], m[2], m[3], m[4])
+			if says := message.Parse(d.Message); says.Is(message.OutsideLimitRange) {
+				for _, m := range message.Find(says.Field("detail"), message.LimitRangeViolated) {
+					reportOutside(p, c, m.Field("set"), m.Field("field"), m.Field("names"), m.Field("bound"))
 				}
 			}
 		}
 	},
 }
-
-// violation is one of the errors in Kueue's message: pod set, field, resources, and what is wrong.
-var violation = regexp.MustCompile(`spec\.podSets\[(\d+)\]\.template\.(spec[^:]*): Invalid value: \[?((?:"[^"]+"(?:, ?|\])?)+): requests must not be (above the limitRange max|below the limitRange min)`)
 
 var quotedName = regexp.MustCompile(`"([^"]+)"`)
 

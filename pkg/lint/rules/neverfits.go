@@ -1,11 +1,10 @@
 package rules
 
 import (
-	"strings"
-
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -104,7 +103,7 @@ func over(a admission.Attempt) bool {
 // select, topology where there is none, or the other way round.
 func mismatched(a admission.Attempt) bool {
 	for _, r := range a.Reasons {
-		if strings.Contains(r, "untolerated taint") || strings.Contains(r, "doesn't match node affinity") || strings.Contains(r, "TopologyAwareScheduling") {
+		if len(message.Find(r, message.UntoleratedTaint, message.NodeAffinity, message.NoTopology, message.OnlyTopology)) > 0 {
 			return true
 		}
 	}

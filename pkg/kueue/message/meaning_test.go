@@ -1,4 +1,4 @@
-package explain
+package message
 
 import (
 	"testing"
@@ -66,7 +66,7 @@ func TestMeaningOfConditionMessages(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := meaning(&metav1.Condition{Type: "QuotaReserved", Status: metav1.ConditionFalse, Message: tc.message})
+			got := Meaning(&metav1.Condition{Type: "QuotaReserved", Status: metav1.ConditionFalse, Message: tc.message})
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("meaning (-want +got):\n%s", diff)
 			}
