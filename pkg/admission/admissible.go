@@ -71,12 +71,12 @@ func above(a, b corev1.ResourceList) []string {
 }
 
 // inadmissible checks, as the scheduler does before it looks at quota, that requests are within limits and within the
-// namespace's LimitRanges. It returns Kueue's message; empty when nothing is wrong.
-func (e *Engine) inadmissible(_ *scheduler, it *item) string {
+// namespace's LimitRanges. It returns every message that Kueue may write; none when nothing is wrong.
+func (e *Engine) inadmissible(it *item) []string {
 	if e.snap.Coverage.Has(cluster.Namespace) && e.snap.Get(cluster.Namespace, "", it.namespace) == nil && !it.laid() {
-		return message.Of(message.NamespaceNotFound, it.namespace, fmt.Sprintf(": namespaces %q not found", it.namespace)).Text()
+		return []string{message.Of(message.NamespaceNotFound, it.namespace, fmt.Sprintf(": namespaces %q not found", it.namespace)).Text()}
 	}
-	var limits, ranges field.ErrorList
+	var limits, ranges []violation
 	for i := range it.sets {
 		spec := it.sets[i].spec
 		if len(e.ranges[it.namespace]) == 0 && !limited(spec) {
@@ -88,11 +88,61 @@ func (e *Engine) inadmissible(_ *scheduler, it *item) string {
 	}
 	switch {
 	case len(limits) > 0:
-		return message.Of(message.RequestsAboveLimits, limits.ToAggregate().Error()).Text()
+		return e.texts(message.RequestsAboveLimits, limits)
 	case len(ranges) > 0:
-		return message.Of(message.OutsideLimitRange, ranges.ToAggregate().Error()).Text()
+		return e.texts(message.OutsideLimitRange, ranges)
 	}
-	return ""
+	return nil
+}
+
+// violation is what is wrong with the requests at a path: the resources, in the order of their names, and how.
+type violation struct {
+	path   *field.Path
+	names  []string
+	detail string
+}
+
+// texts are the messages about violations, of which versions that leave the order of resources to chance have several.
+func (e *Engine) texts(code message.Code, found []violation) []string {
+	lists := []field.ErrorList{nil}
+	for _, v := range found {
+		orders := [][]string{v.names}
+		if !e.conf.Behavior.SortedGreaterKeys {
+			orders = permutations(v.names, MostPossible)
+		}
+		var next []field.ErrorList
+		for _, sofar := range lists {
+			for _, names := range orders {
+				if len(next) < MostPossible {
+					next = append(next, append(slices.Clip(sofar), field.Invalid(v.path, names, v.detail)))
+				}
+			}
+		}
+		lists = next
+	}
+	out := make([]string, len(lists))
+	for i, list := range lists {
+		out[i] = message.Of(code, list.ToAggregate().Error()).Text()
+	}
+	return out
+}
+
+// permutations lists orders of names, but not too many; the first is the order they have.
+func permutations(names []string, most int) [][]string {
+	if len(names) < 2 {
+		return [][]string{names}
+	}
+	var out [][]string
+	for i := range names {
+		rest := slices.Delete(slices.Clone(names), i, i+1)
+		for _, order := range permutations(rest, most) {
+			if len(out) == most {
+				return out
+			}
+			out = append(out, append([]string{names[i]}, order...))
+		}
+	}
+	return out
 }
 
 // limited tells that there are limits to compare with.
@@ -106,12 +156,12 @@ func (it *item) laid() bool {
 	return o == nil || o.Laid
 }
 
-func (e *Engine) aboveLimits(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
-	var out field.ErrorList
+func (e *Engine) aboveLimits(spec *corev1.PodSpec, path *field.Path) []violation {
+	var out []violation
 	each := func(containers []corev1.Container, path *field.Path) {
 		for i := range containers {
 			if names := above(containers[i].Resources.Requests, containers[i].Resources.Limits); len(names) > 0 {
-				out = append(out, field.Invalid(path.Index(i), names, aboveLimit))
+				out = append(out, violation{path.Index(i), names, aboveLimit})
 			}
 		}
 	}
@@ -119,20 +169,20 @@ func (e *Engine) aboveLimits(spec *corev1.PodSpec, path *field.Path) field.Error
 	each(spec.Containers, path.Child("containers"))
 	if r := spec.Resources; r != nil && e.conf.Behavior.PodLevelResources {
 		if names := above(r.Requests, r.Limits); len(names) > 0 {
-			out = append(out, field.Invalid(path.Child("resources"), names, aboveLimit))
+			out = append(out, violation{path.Child("resources"), names, aboveLimit})
 		}
 	}
 	return out
 }
 
-func (s limitSummary) check(spec *corev1.PodSpec, path *field.Path) field.ErrorList {
-	var out field.ErrorList
+func (s limitSummary) check(spec *corev1.PodSpec, path *field.Path) []violation {
+	var out []violation
 	bounded := func(most, least corev1.ResourceList, b *limitBounds, path *field.Path) {
 		if names := above(most, b.most); len(names) > 0 {
-			out = append(out, field.Invalid(path, names, aboveRangeMax))
+			out = append(out, violation{path, names, aboveRangeMax})
 		}
 		if names := above(b.least, least); len(names) > 0 {
-			out = append(out, field.Invalid(path, names, belowRangeMin))
+			out = append(out, violation{path, names, belowRangeMin})
 		}
 	}
 	if b := s[corev1.LimitTypeContainer]; b != nil {

@@ -39,7 +39,7 @@ func (s *scheduler) whateverIsUsed(it *item) *Decision {
 	switch {
 	case !it.usageAlone:
 		return nil
-	case it.invalid != "":
+	case len(it.invalid) > 0:
 		return s.turnedDown(it)
 	}
 	for _, members := range it.groups() {

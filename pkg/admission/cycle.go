@@ -31,8 +31,8 @@ func (s *scheduler) schedule(heads []*item) []*nominee {
 			done = append(done, &nominee{it: it, messages: []string{it.blocked.Message}})
 			continue
 		}
-		if it.invalid != "" {
-			done = append(done, &nominee{it: it, messages: []string{it.invalid}})
+		if len(it.invalid) > 0 {
+			done = append(done, &nominee{it: it, messages: it.invalid})
 			continue
 		}
 		ns = append(ns, s.nominate(it))

@@ -32,7 +32,7 @@ func (e *Engine) Decide(c *charge.Charge) *Decision {
 
 // decidedByQuota tells that all that matters for the workload is the quota and who has it.
 func (it *item) decidedByQuota() bool {
-	return it.state == Pending && it.held == nil && it.refused == nil && it.unknown == nil && it.invalid == "" && it.queue != nil
+	return it.state == Pending && it.held == nil && it.refused == nil && it.unknown == nil && len(it.invalid) == 0 && it.queue != nil
 }
 
 // now is the present state, built once.
@@ -58,7 +58,7 @@ func (s *scheduler) decide(it *item) *Decision {
 			return d
 		}
 		return it.unknown
-	case it.invalid != "":
+	case len(it.invalid) > 0:
 		return s.turnedDown(it)
 	}
 	return s.doubtful(it)
@@ -66,7 +66,9 @@ func (s *scheduler) decide(it *item) *Decision {
 
 // turnedDown is the decision about a workload whose requests are wrong.
 func (s *scheduler) turnedDown(it *item) *Decision {
-	return &Decision{State: Pending, Reason: s.granular(reasonMisconfigured, reasonPending), Message: it.invalid}
+	d := &Decision{State: Pending, Reason: s.granular(reasonMisconfigured, reasonPending)}
+	d.say(it.invalid, "")
+	return d
 }
 
 // holding is the decision for a workload that has its quota.

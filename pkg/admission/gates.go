@@ -151,9 +151,7 @@ func (e *Engine) keepOut(s *scheduler, it *item, fresh bool) {
 		it.refused = d
 		return
 	}
-	if text := e.inadmissible(s, it); text != "" {
-		it.invalid = text
-	}
+	it.invalid = e.inadmissible(it)
 }
 
 // refusal is what the charge engine found: Kueue refuses the workload whatever the quota.

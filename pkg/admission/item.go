@@ -57,7 +57,7 @@ func (e *Engine) item(s *scheduler, c *charge.Charge, fresh bool) *item {
 			return l.Method != charge.Requests && l.Method != charge.Transformation
 		})
 	}
-	it.compared = s.gate(release.SchedulingEquivalenceHashing)
+	it.compared = s.behavior.EquivalenceHashing
 	if p := e.engine.Blocker(w); p != nil && w.State.MakesWorkload() {
 		it.blocked = s.refusedBy(*p)
 		it.turnedAway = it.blocked.Queue.IsMismatch() && it.queue != nil

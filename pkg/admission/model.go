@@ -167,8 +167,9 @@ type item struct {
 	said []remark
 	// turnedAway: the queue does not take its namespace, which it is told when its turn comes.
 	turnedAway bool
-	// invalid is what is wrong with its pods' requests; it takes its turn in the queue and is turned down.
-	invalid string
+	// invalid says what is wrong with its pods' requests, in every way Kueue may; the workload takes its turn in the queue and
+	// is turned down.
+	invalid []string
 	// unknown is set when its decision can't be told. usageAlone: all that it lacks is who uses the quota.
 	unknown    *Decision
 	usageAlone bool

@@ -226,7 +226,7 @@ func (r *run) finish(ns []*nominee) {
 			r.admit(n)
 		case n.it.turnedAway:
 			r.turnAway(n.it)
-		case n.it.invalid != "":
+		case len(n.it.invalid) > 0:
 			r.turnDown(n)
 		case n.blocked:
 			r.halted = true

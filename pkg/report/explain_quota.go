@@ -37,6 +37,20 @@ func (d *Explanations) binds(s *Screen, x *explain.Explanation) {
 	}
 }
 
+// turnedDown says what Kueue would write about a workload that it turns down before it looks at any flavor.
+func turnedDown(s *Screen, x *explain.Explanation) {
+	d := x.Predicted
+	if x.Reported.State != explain.None || d.State != explain.Pending || d.Why != "" || len(d.Attempts) > 0 || d.Message == "" {
+		return
+	}
+	s.paragraph("Kueue would say  ", d.Message)
+	for _, other := range d.Possible {
+		if other != d.Message {
+			s.paragraph("or               ", other)
+		}
+	}
+}
+
 // victims names whom the next attempt preempts.
 func victims(s *Screen, x *explain.Explanation) {
 	const most = 5

@@ -65,6 +65,7 @@ func (d *Explanations) head(s *Screen, x *explain.Explanation) {
 		return
 	}
 	d.binds(s, x)
+	turnedDown(s, x)
 	if leadsWithReport(x) {
 		for _, m := range x.Reported.Meaning {
 			s.paragraph("", "Kueue found: "+m)

@@ -188,8 +188,6 @@ type Behavior struct {
 	RecomputeOnOverlap bool
 	// PreemptorsFirst: workloads waiting for a preemption go first. Gate PrioritizePreemptorWorkloads.
 	PreemptorsFirst bool
-	// DedupVictims: preemption victims are counted once.
-	DedupVictims bool
 	// EquivalenceHashing: a workload equal to one that failed is parked unseen. Gate SchedulingEquivalenceHashing.
 	EquivalenceHashing bool
 	// AFSPerWorkloadLedger: the entry penalty of admission fair sharing is kept for each Workload; else one of a Workload
@@ -210,7 +208,8 @@ type Behavior struct {
 	BypassMessage bool
 	// NamespaceMsgLower: the namespace message starts in lower case.
 	NamespaceMsgLower bool
-	// SortedGreaterKeys: the names in "requests must not exceed its limits" are sorted; else in map order.
+	// SortedGreaterKeys: the names in "requests must not exceed its limits", and in the like of LimitRanges, are sorted; else in
+	// map order.
 	SortedGreaterKeys bool
 
 	// What the manager checks before it starts.

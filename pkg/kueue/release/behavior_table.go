@@ -76,7 +76,6 @@ var rules = []rule{
 	{func(b *Behavior) *bool { return &b.PreserveScanProgress }, august},
 	{func(b *Behavior) *bool { return &b.RecomputeOnOverlap }, since20},
 	{func(b *Behavior) *bool { return &b.PreemptorsFirst }, never},
-	{func(b *Behavior) *bool { return &b.DedupVictims }, august},
 	{func(b *Behavior) *bool { return &b.EquivalenceHashing }, since18},
 	{func(b *Behavior) *bool { return &b.AFSPerWorkloadLedger }, augustLate},
 	{func(b *Behavior) *bool { return &b.AFSLocalQueuesByKey }, september},
