@@ -1,3 +1,6 @@
+// What the next attempt would decide about one workload. Mirrors nominate and requeueAndUpdate of
+// pkg/scheduler/scheduler.go.
+
 package admission
 
 import (

@@ -1,3 +1,5 @@
+// The answers.
+
 package admission
 
 import (

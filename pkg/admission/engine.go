@@ -1,3 +1,5 @@
+// The engine and the state it works on; the door for other packages.
+
 package admission
 
 import (
@@ -226,3 +228,23 @@ func conditionTrue(w *kueue.Workload, name string) bool {
 func sortedKeys[V any](m map[corev1.ResourceName]V) []corev1.ResourceName {
 	return slices.Sorted(maps.Keys(m))
 }
+
+// Node is the place of a ClusterQueue in its tree, with what is reserved now; nil when it does not exist.
+func (e *Engine) Node(queue string) *quota.Node { return e.now().forest.Queue(queue) }
+
+// CohortNode is the same for a cohort.
+func (e *Engine) CohortNode(cohort string) *quota.Node { return e.now().forest.Cohort(cohort) }
+
+// NotReady lists the admitted workloads whose pods are not ready.
+func (e *Engine) NotReady() []*charge.Charge {
+	var out []*charge.Charge
+	for _, it := range e.now().items {
+		if it.held != nil && it.notReady {
+			out = append(out, it.charge)
+		}
+	}
+	return out
+}
+
+// Choices are the workload's device requests that a narrower selector would make cheaper.
+func (e *Engine) Choices(c *charge.Charge) []charge.Choice { return e.engine.Choices(c) }

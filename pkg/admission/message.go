@@ -1,3 +1,5 @@
+// Texts and reasons. Mirrors pkg/scheduler/flavorassigner (Status, Message) and pkg/workload (reasons of conditions).
+
 package admission
 
 import (

@@ -1,3 +1,5 @@
+// The order by what LocalQueues used. Mirrors pkg/util/admissionfairsharing and pkg/cache/queue/afs.
+
 package admission
 
 import (

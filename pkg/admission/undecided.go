@@ -1,3 +1,5 @@
+// What Kueue decides and this program does not, and what follows from that.
+
 package admission
 
 import (

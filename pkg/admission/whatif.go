@@ -1,3 +1,5 @@
+// Answers after a change.
+
 package admission
 
 import (

@@ -1,0 +1,33 @@
+// What is kept for those that wait for quota. Mirrors quotaResourcesToReserve of pkg/scheduler/scheduler.go.
+
+package admission
+
+import "github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
+
+// book counts usage for the rest of the cycle.
+func (s *scheduler) book(n *nominee, u quota.Usage) booking {
+	node := n.it.queue.node
+	d := node.Delta(u)
+	node.Add(d)
+	return booking{func() { node.Remove(d) }}
+}
+
+// toReserve is what is kept for a workload that waits although preemption would be allowed, so that others do not take
+// it: up to what its queue may use.
+func (s *scheduler) toReserve(n *nominee) quota.Usage {
+	node := n.it.queue.node
+	out := quota.Usage{}
+	for fr, v := range n.usage() {
+		l := node.Limits(fr)
+		used := node.Used(fr)
+		switch {
+		case n.assignment.borrow > 0 && l.BorrowingLimit == nil:
+			out[fr] = v
+		case n.assignment.borrow > 0:
+			out[fr] = min(v, l.Nominal.Add(*l.BorrowingLimit).Sub(used))
+		default:
+			out[fr] = max(0, min(v, l.Nominal.Sub(used)))
+		}
+	}
+	return out
+}

@@ -1,0 +1,102 @@
+// Fewer pods. Mirrors PodSetReducer of pkg/scheduler/flavorassigner/podset_reducer.go and getAssignments of
+// scheduler.go.
+
+package admission
+
+import (
+	"sort"
+
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
+)
+
+// attempt assigns flavors and, where that takes it, finds whom to preempt. When all pods neither fit nor preempt, and
+// the workload may shrink, fewer are tried.
+func (s *scheduler) attempt(it *item, only nominated) (*assignment, []target) {
+	s.dropOutdated(it, s.cycle)
+	full := s.assign(it, nil, only)
+	switch full.mode() {
+	case Fit:
+		return full, nil
+	case NeedsPreemption:
+		if full.crashes(it) {
+			return full, nil
+		}
+		if ts := s.targets(it, full); len(ts) > 0 {
+			return full, ts
+		}
+	}
+	if !s.gate(release.PartialAdmission) {
+		return full, nil
+	}
+	if fewer, ts := s.shrink(it, only); fewer != nil {
+		return fewer, ts
+	}
+	return full, nil
+}
+
+// dropOutdated lets the flavor scan of a workload begin anew where, in a cycle, it must.
+func (s *scheduler) dropOutdated(it *item, cycle int) {
+	if it.last != nil && s.outdated(it, cycle) {
+		it.last = nil
+	}
+}
+
+func (s *scheduler) outdated(it *item, cycle int) bool {
+	if s.behavior.PreserveScanProgress {
+		if it.last.shape != it.shape() {
+			return true
+		}
+		if cycle-it.last.cycle <= 1 {
+			return false
+		}
+	}
+	return it.queue.allocatable() > it.last.generation
+}
+
+// shrink takes pods away, of all pod sets that allow it in proportion, and searches for the largest number that is
+// served. It supposes, as Kueue does, that fewer pods are never harder to serve.
+func (s *scheduler) shrink(it *item, only nominated) (*assignment, []target) {
+	total := 0
+	for i := range it.sets {
+		total += int(it.sets[i].most() - it.sets[i].least())
+	}
+	if total == 0 {
+		return nil, nil
+	}
+	var last *assignment
+	var lastTargets []target
+	lastGood := 0
+	counts := make([]int32, len(it.sets))
+	found := sort.Search(total+1, func(i int) bool {
+		for n := range it.sets {
+			ps := &it.sets[n]
+			counts[n] = ps.most() - int32(int64(ps.most()-ps.least())*int64(i)/int64(total))
+		}
+		a := s.assign(it, counts, only)
+		var ts []target
+		switch a.mode() {
+		case Fit:
+		case NeedsPreemption:
+			if ts = s.targets(it, a); len(ts) == 0 && !a.crashes(it) {
+				return false
+			}
+		default:
+			return false
+		}
+		last, lastTargets, lastGood = a, ts, i
+		return true
+	})
+	if last == nil || found != lastGood {
+		return nil, nil
+	}
+	return last, lastTargets
+}
+
+func (p *podSet) most() int32 { return p.specCount }
+
+func (p *podSet) least() int32 {
+	if p.minCount != nil {
+		return *p.minCount
+	}
+	return p.specCount
+}
