@@ -78,9 +78,9 @@ func BenchmarkCycleBesideFinishedWorkloads(b *testing.B) {
 				s, _ := e.state(false)
 				r := newRun(s)
 				b.StartTimer()
-				for _, it := range s.items {
-					if it.state == Pending {
-						r.enqueue(it)
+				for _, wl := range s.workloads {
+					if wl.state == Pending {
+						r.enqueue(wl)
 					}
 				}
 				r.settle()

@@ -8,31 +8,31 @@ import (
 	"slices"
 )
 
-// alikeCohorts are two cohorts with the same share, of which fair sharing preempts from one first.
-type alikeCohorts [2]string
+// cohortPair are two cohorts with the same share, of which fair sharing preempts from one first.
+type cohortPair [2]string
 
-// tie is an attempt that chance may decide otherwise, because fair sharing finds cohorts alike.
-type tie struct {
-	alike alikeCohorts
+// equalShares is an attempt that chance may decide otherwise, because fair sharing finds cohorts alike.
+type equalShares struct {
+	cohorts cohortPair
 	// one and other are the victims in either case; empty where it waits, or needs none.
-	one, other []*item
+	one, other []*schedulerWorkload
 	// assignment and targets of the other case.
 	assignment *assignment
 	targets    []target
 }
 
-// attemptEitherWay is an attempt that tells whether chance may decide it otherwise.
-func (s *scheduler) attemptEitherWay(it *item) (*assignment, []target, *tie) {
-	s.alike = nil
-	a, ts := s.attempt(it, nil)
-	if s.alike == nil {
+// attemptBothWays is an attempt, and whether chance may decide it otherwise.
+func (s *scheduler) attemptBothWays(wl *schedulerWorkload) (*assignment, []target, *equalShares) {
+	s.equalCohorts = nil
+	a, ts := s.attempt(wl, nil)
+	if s.equalCohorts == nil {
 		return a, ts, nil
 	}
-	alike := *s.alike
-	s.firstOfAlike = true
-	b, us := s.attempt(it, nil)
-	s.firstOfAlike = false
-	t := &tie{alike, victimsOf(ts), victimsOf(us), b, us}
+	alike := *s.equalCohorts
+	s.takeFirstOfEqual = true
+	b, us := s.attempt(wl, nil)
+	s.takeFirstOfEqual = false
+	t := &equalShares{alike, victimsOf(ts), victimsOf(us), b, us}
 	if a.mode() == b.mode() && flavorsUsed(a.podSets()) == flavorsUsed(b.podSets()) && slices.Equal(t.one, t.other) {
 		return a, ts, nil
 	}
@@ -40,23 +40,23 @@ func (s *scheduler) attemptEitherWay(it *item) (*assignment, []target, *tie) {
 }
 
 // victimsOf are the workloads, by name.
-func victimsOf(ts []target) []*item {
-	out := make([]*item, len(ts))
+func victimsOf(ts []target) []*schedulerWorkload {
+	out := make([]*schedulerWorkload, len(ts))
 	for i, t := range ts {
-		out[i] = t.item
+		out[i] = t.workload
 	}
-	slices.SortFunc(out, func(a, b *item) int { return cmp.Compare(a.key, b.key) })
+	slices.SortFunc(out, func(a, b *schedulerWorkload) int { return cmp.Compare(a.key, b.key) })
 	return out
 }
 
 // cause says what is left to chance.
-func (t *tie) cause() string {
-	a, b := t.alike[0], t.alike[1]
+func (t *equalShares) cause() string {
+	a, b := t.cohorts[0], t.cohorts[1]
 	return fmt.Sprintf("cohorts %s and %s have the same share, and chance decides from which of them Kueue preempts first", min(a, b), max(a, b))
 }
 
 // outcomes says what it comes to, one way or the other.
-func (t *tie) outcomes() string {
+func (t *equalShares) outcomes() string {
 	switch {
 	case slices.Equal(t.one, t.other):
 		return "its flavors depend on that"
@@ -69,11 +69,11 @@ func (t *tie) outcomes() string {
 }
 
 // qualify says of a decision what it may be instead.
-func (s *scheduler) qualify(it *item, d *Decision, t *tie) *Decision {
+func (s *scheduler) qualify(wl *schedulerWorkload, d *Decision, t *equalShares) *Decision {
 	if t == nil {
 		return d
 	}
-	other := s.decision(&nominee{it: it, assignment: t.assignment, targets: t.targets}, t.assignment.messages())
+	other := s.decision(&entry{workload: wl, assignment: t.assignment, targets: t.targets}, t.assignment.messages())
 	why := t.cause() + ": " + t.outcomes()
 	waits := func(d *Decision) bool { return d.State == Pending || d.State == Preempts }
 	if !waits(d) || !waits(other) || slices.Equal(t.one, t.other) {
@@ -90,31 +90,33 @@ func (s *scheduler) qualify(it *item, d *Decision, t *tie) *Decision {
 	return d
 }
 
-// suppose notes where chance may have decided otherwise than the run goes on.
-func (r *run) suppose(n *nominee) {
-	if n.tie != nil {
-		r.noteTie(n.it.key + ": " + n.tie.cause() + ": " + n.tie.outcomes() + "; here the first is supposed")
+// noteChance notes where chance may have decided otherwise than the run goes on.
+func (r *run) noteChance(n *entry) {
+	if n.equalShares != nil {
+		r.noteTie(n.workload.key + ": " + n.equalShares.cause() + ": " + n.equalShares.outcomes() + "; here the first is supposed")
 	}
 	switch {
 	case !n.resumed:
-		n.it.turning = false
-	case n.it.turning && n.wins():
-		n.it.turning = false
-		r.noteTie(n.it.key + " was tried again and again by turns, from one flavor and then from another; at which of them a change meets it is a matter of milliseconds, and here it is as if changes came when the turns repeat themselves")
+		n.workload.history.alternating = false
+	case n.workload.history.alternating && n.wins():
+		n.workload.history.alternating = false
+		r.noteTie(n.workload.key + " was tried again and again by turns, from one flavor and then from another; at which of them a change meets it is a matter of milliseconds, and here it is as if changes came when the turns repeat themselves")
 	}
-	if n.rival == nil || !n.skipped && n.assignment.forced == nil || n.it.order.IsZero() {
+	if n.rival == nil || !n.skipped && n.assignment.forced == nil || n.workload.order.IsZero() {
 		return
 	}
 	for o := n.rival; o != nil; o = o.rival {
-		if o.wins() && o.it.queue.node.Root() == n.it.queue.node.Root() {
-			r.noteTie(fmt.Sprintf("%s and %s are alike in priority and time, and chance decides which of them Kueue takes first; here it is %s", o.it.key, n.it.key, o.it.key))
+		if o.wins() && o.workload.queue.node.Root() == n.workload.queue.node.Root() {
+			r.noteTie(fmt.Sprintf("%s and %s are alike in priority and time, and chance decides which of them Kueue takes first; here it is %s", o.workload.key, n.workload.key, o.workload.key))
 			return
 		}
 	}
 }
 
-// wins tells that the nominee got what it was assigned, or will once its victims are gone.
-func (n *nominee) wins() bool { return n.done || n.why == pendingPreemption && len(n.targets) > 0 }
+// wins reports whether the entry got what it was assigned, or will once its victims are gone.
+func (n *entry) wins() bool {
+	return n.assumed || n.requeueReason == pendingPreemption && len(n.targets) > 0
+}
 
 func (r *run) noteTie(text string) {
 	if !r.tieNoted[text] {
@@ -123,7 +125,7 @@ func (r *run) noteTie(text string) {
 	}
 }
 
-// mostTies are told; what comes after them hangs on them anyway.
+// mostTies are shown; what comes after them hangs on them anyway.
 const mostTies = 3
 
 // assumedTies are the sentences to show.

@@ -8,31 +8,31 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
-// wayOut lets heads of BestEffortFIFO queues go on whose scan over flavors begins anew for ever because every attempt writes
-// another message. Where an arbitrary order decides which of several short resources is named, attempts one after the other
-// name the same one some time; then no message is written, the scan comes to its end, and those behind the head are tried.
-// It reports whether there is such a head. Each gets one chance in an epoch.
-func (r *run) wayOut(queues []*queue) bool {
+// endScansByChance lets heads of BestEffortFIFO queues go on whose scan over flavors begins anew for ever because every
+// attempt writes another message. Where an arbitrary order decides which of several short resources is named, attempts
+// one after the other name the same one some time; then no message is written, the scan comes to its end, and those
+// behind the head are tried. It reports whether there is such a head. Each gets one chance in an epoch.
+func (r *run) endScansByChance(queues []*queue) bool {
 	if r.behavior.PreserveScanProgress || r.behavior.ResourceOrder != release.GoMap {
 		return false
 	}
 	found := false
 	for _, q := range queues {
-		it := q.line.head()
-		if q.strict || it == q.line.sticky || it.luck.epoch == r.epoch+1 {
+		wl := q.pending.head()
+		if q.strict || wl == q.pending.sticky || wl.luckyEnd.epoch == r.epoch+1 {
 			continue
 		}
-		it.luck = luck{epoch: r.epoch + 1, message: r.throughout(it)}
-		if it.luck.message != "" {
-			it.luck.attempts = it.attempts() + 2
-			found, r.lucky[it] = true, true
+		wl.luckyEnd = luckyEnd{epoch: r.epoch + 1, message: r.commonMessage(wl)}
+		if wl.luckyEnd.message != "" {
+			wl.luckyEnd.attempts = wl.attempts() + 2
+			found, r.lucky[wl] = true, true
 		}
 	}
 	return found
 }
 
-// luck is that of a workload to see its scan of flavors through.
-type luck struct {
+// luckyEnd is that of a workload to see its scan of flavors through.
+type luckyEnd struct {
 	// epoch it is for, plus one; zero for none.
 	epoch int
 	// message that every attempt writes.
@@ -41,19 +41,19 @@ type luck struct {
 	attempts int
 }
 
-// throughout is a message that all attempts of a scan over flavors may write but the last, which sets the workload aside
-// whatever it writes; empty where there is none, and where the scan does not end so.
-func (r *run) throughout(it *item) string {
-	saved := it.last
-	defer func() { it.last = saved }()
-	it.last = nil
+// commonMessage is a message that all attempts of a scan over flavors may write but the last, which sets the workload
+// aside whatever it writes; empty where there is none, and where the scan does not end so.
+func (r *run) commonMessage(wl *schedulerWorkload) string {
+	saved := wl.position
+	defer func() { wl.position = saved }()
+	wl.position = nil
 	var common []string
-	for i := range it.attempts() {
-		a, ts := r.attempt(it, nil)
+	for i := range wl.attempts() {
+		a, ts := r.attempt(wl, nil)
 		if a.mode() == Fit || len(ts) > 0 {
 			return ""
 		}
-		if it.last = a.last; !it.last.pending() {
+		if wl.position = a.last; !wl.position.pending() {
 			if len(common) == 0 {
 				return ""
 			}
@@ -71,9 +71,9 @@ func (r *run) throughout(it *item) string {
 	return ""
 }
 
-// byChance puts the message that a workload with luck writes in front of the others.
-func (n *nominee) byChance() {
-	c := &n.it.luck
+// putLuckyMessageFirst puts the message that ends a workload's scan by chance in front of the others.
+func (n *entry) putLuckyMessageFirst() {
+	c := &n.workload.luckyEnd
 	if c.attempts == 0 {
 		return
 	}

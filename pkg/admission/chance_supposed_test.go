@@ -10,7 +10,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/test/outcome"
 )
 
-// Where Kueue itself does not do the same each time, a simulation says which way it goes on; elsewhere it supposes nothing.
+// Where Kueue itself does not do the same each time, a simulation says which way it goes on; elsewhere it supposes
+// nothing.
 func TestWhatASimulationSupposes(t *testing.T) {
 	cases, err := outcome.ReadCases("../../testdata/conformance")
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
-// TestWhereTheSchedulerStopsAtAPodSetNothingIsPromised: Kueue stops at a pod set that asks for nothing its queue covers,
-// such as a launcher with 0 GPUs of another kind. Where others would have to give way, its scheduler then crashes; where
-// nobody has to, the API server refuses the admission. Both were seen.
+// TestWhereTheSchedulerStopsAtAPodSetNothingIsPromised: Kueue stops at a pod set that asks for nothing its queue
+// covers, such as a launcher with 0 GPUs of another kind. Where others would have to give way, its scheduler then
+// crashes; where nobody has to, the API server refuses the admission. Both were seen.
 func TestWhereTheSchedulerStopsAtAPodSetNothingIsPromised(t *testing.T) {
 	for name, c := range map[string]struct {
 		launcher        string

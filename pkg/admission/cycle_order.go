@@ -1,4 +1,4 @@
-// Who goes first in it. Mirrors makeIterator, entryOrdering and fair_sharing_iterator.go of pkg/scheduler.
+// Who goes first in it. Mirrors makeIterator, classicalIterator and fair_sharing_iterator.go of pkg/scheduler.
 
 package admission
 
@@ -10,58 +10,58 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
-// nominee is the head of a queue in one cycle, with what it was assigned.
-type nominee struct {
-	it         *item
+// entry is the head of a queue in one cycle, with what it was assigned.
+type entry struct {
+	workload   *schedulerWorkload
 	assignment *assignment
 	targets    []target
 	preemptor  bool
 	// resumed: the scan of flavors went on from an earlier attempt.
 	resumed bool
 	// skipped: something earlier in the cycle got in its way.
-	skipped bool
-	done    bool // it got its quota
-	why     requeueReason
-	fine    string // granular reason
+	skipped        bool
+	assumed        bool // it got its quota
+	requeueReason  requeueReason
+	granularReason string
 	// messages it leaves behind, the fullest first.
 	messages []string
 	suffix   string
 	blocked  bool
-	// from is where the scan of flavors stood before the attempt.
-	from string
+	// scanStart is where the scan of flavors stood before the attempt.
+	scanStart string
 
-	// tie is what chance may make of the attempt; nil for nothing else.
-	tie *tie
+	// equalShares is what chance may make of the attempt; nil for nothing else.
+	equalShares *equalShares
 	// rival came before it in the cycle by chance alone; nil for none.
-	rival *nominee
+	rival *entry
 
 	prepared *quota.Delta
 }
 
 // delta is its usage prepared for its tree.
-func (n *nominee) delta() quota.Delta {
+func (n *entry) delta() quota.Delta {
 	if n.prepared == nil {
-		d := n.it.queue.node.Delta(n.usage())
+		d := n.workload.queue.node.Delta(n.usage())
 		n.prepared = &d
 	}
 	return *n.prepared
 }
 
-func (n *nominee) usage() quota.Usage { return n.assignment.usage }
+func (n *entry) usage() quota.Usage { return n.assignment.usage }
 
-// sequence yields the nominees in the order in which the cycle takes them.
-type sequence interface{ next() *nominee }
+// sequence yields the entries in the order in which the cycle takes them.
+type sequence interface{ next() *entry }
 
-func (s *scheduler) sequence(ns []*nominee) sequence {
+func (s *scheduler) sequence(ns []*entry) sequence {
 	if s.fair {
-		return s.tournament(ns)
+		return s.fairSharingOrder(ns)
 	}
 	return &classicalOrder{left: s.classicalOrder(ns)}
 }
 
-type classicalOrder struct{ left []*nominee }
+type classicalOrder struct{ left []*entry }
 
-func (c *classicalOrder) next() *nominee {
+func (c *classicalOrder) next() *entry {
 	if len(c.left) == 0 {
 		return nil
 	}
@@ -71,8 +71,8 @@ func (c *classicalOrder) next() *nominee {
 }
 
 // classicalOrder: those that borrow less, the higher priority, the earlier.
-func (s *scheduler) classicalOrder(ns []*nominee) []*nominee {
-	order := func(a, b *nominee) int {
+func (s *scheduler) classicalOrder(ns []*entry) []*entry {
+	order := func(a, b *entry) int {
 		return cmp.Or(s.preemptorFirst(a, b), cmp.Compare(a.assignment.borrow, b.assignment.borrow), s.elder(a, b))
 	}
 	slices.SortStableFunc(ns, order)
@@ -84,53 +84,53 @@ func (s *scheduler) classicalOrder(ns []*nominee) []*nominee {
 	return ns
 }
 
-func (s *scheduler) preemptorFirst(a, b *nominee) int {
+func (s *scheduler) preemptorFirst(a, b *entry) int {
 	if !s.behavior.PreemptorsFirst {
 		return 0
 	}
 	return trueFirst(a.preemptor, b.preemptor)
 }
 
-func (s *scheduler) elder(a, b *nominee) int {
-	if s.gate(release.PrioritySortingWithinCohort) && a.it.priority != b.it.priority {
-		return cmp.Compare(b.it.priority, a.it.priority)
+func (s *scheduler) elder(a, b *entry) int {
+	if s.gate(release.PrioritySortingWithinCohort) && a.workload.priority != b.workload.priority {
+		return cmp.Compare(b.workload.priority, a.workload.priority)
 	}
-	return compareTimes(a.it.order, b.it.order)
+	return compareTimes(a.workload.order, b.workload.order)
 }
 
-// tournament is the order of fair sharing: in every cohort the children's nominees compete, the one whose share would
-// be smallest wins, and the winner competes one level up.
-type tournament struct {
+// fairSharingOrder is the order of fair sharing: in every cohort the children's entries compete, the one whose share
+// would be smallest wins, and the winner competes one level up.
+type fairSharingOrder struct {
 	s    *scheduler
-	left map[*quota.Node]*nominee
+	left map[*quota.Node]*entry
 	// waiting queues by name.
 	waiting []*quota.Node
-	// shares with the nominee's workload added, by the cohort it competes in.
-	shares map[contest]stake
+	// shares with the entry's workload added, by the cohort it competes in.
+	shares map[competitor]competingShare
 }
 
-type contest struct {
+type competitor struct {
 	cohort *quota.Node
-	n      *nominee
+	entry  *entry
 }
 
-// stake is the share of a child of the cohort, and whether that borrows what the nominee asks for.
-type stake struct {
+// competingShare is the share of a child of the cohort, and whether that borrows what the entry asks for.
+type competingShare struct {
 	quota.Share
 	borrows bool
 }
 
-func (s *scheduler) tournament(ns []*nominee) *tournament {
-	t := &tournament{s: s, left: make(map[*quota.Node]*nominee, len(ns))}
+func (s *scheduler) fairSharingOrder(ns []*entry) *fairSharingOrder {
+	t := &fairSharingOrder{s: s, left: make(map[*quota.Node]*entry, len(ns))}
 	for _, n := range ns {
-		t.left[n.it.queue.node] = n
-		t.waiting = append(t.waiting, n.it.queue.node)
+		t.left[n.workload.queue.node] = n
+		t.waiting = append(t.waiting, n.workload.queue.node)
 	}
 	slices.SortFunc(t.waiting, func(a, b *quota.Node) int { return cmp.Compare(a.Name, b.Name) })
 	return t
 }
 
-func (t *tournament) next() *nominee {
+func (t *fairSharingOrder) next() *entry {
 	for len(t.waiting) > 0 && t.left[t.waiting[0]] == nil {
 		t.waiting = t.waiting[1:]
 	}
@@ -141,15 +141,15 @@ func (t *tournament) next() *nominee {
 	winner := t.left[first]
 	if first.Parent() != nil {
 		root := first.Root()
-		t.weigh(root)
-		winner = t.play(root)
+		t.computeShares(root)
+		winner = t.winnerOf(root)
 	}
-	delete(t.left, winner.it.queue.node)
+	delete(t.left, winner.workload.queue.node)
 	return winner
 }
 
-func (t *tournament) weigh(root *quota.Node) {
-	t.shares = map[contest]stake{}
+func (t *fairSharingOrder) computeShares(root *quota.Node) {
+	t.shares = map[competitor]competingShare{}
 	for node := range root.AllQueues() {
 		n := t.left[node]
 		if n == nil {
@@ -159,16 +159,16 @@ func (t *tournament) weigh(root *quota.Node) {
 		node.Add(d)
 		child := node
 		for a := range node.Ancestors() {
-			t.shares[contest{a, n}] = stake{child.Share(), child.BorrowsAny(d)}
+			t.shares[competitor{a, n}] = competingShare{child.Share(), child.BorrowsAny(d)}
 			child = a
 		}
 		node.Remove(d)
 	}
 }
 
-func (t *tournament) play(cohort *quota.Node) *nominee {
-	var best *nominee
-	try := func(n *nominee) {
+func (t *fairSharingOrder) winnerOf(cohort *quota.Node) *entry {
+	var best *entry
+	try := func(n *entry) {
 		switch {
 		case n == nil:
 		case best == nil:
@@ -183,7 +183,7 @@ func (t *tournament) play(cohort *quota.Node) *nominee {
 		}
 	}
 	for _, c := range cohort.Cohorts() {
-		try(t.play(c))
+		try(t.winnerOf(c))
 	}
 	for _, q := range cohort.Queues() {
 		try(t.left[q])
@@ -191,8 +191,8 @@ func (t *tournament) play(cohort *quota.Node) *nominee {
 	return best
 }
 
-func (t *tournament) order(a, b *nominee, cohort *quota.Node) int {
-	x, y := t.shares[contest{cohort, a}], t.shares[contest{cohort, b}]
+func (t *fairSharingOrder) order(a, b *entry, cohort *quota.Node) int {
+	x, y := t.shares[competitor{cohort, a}], t.shares[competitor{cohort, b}]
 	borrow := 0
 	if t.s.gate(release.FairSharingPrioritizeNonBorrowing) {
 		borrow = trueFirst(!x.borrows, !y.borrows)

@@ -12,26 +12,26 @@ import (
 )
 
 // finish writes the cycle's outcome: quota for those that got it, conditions and places in the queue for the others.
-func (r *run) finish(ns []*nominee) {
+func (r *run) finish(ns []*entry) {
 	c := Cycle{Number: r.cycle, Time: r.arrived}
 	for _, n := range ns {
-		n.byChance()
+		n.putLuckyMessageFirst()
 		r.doubtVictims(n)
-		r.suppose(n)
+		r.noteChance(n)
 		c.Steps = append(c.Steps, r.step(n))
 	}
 	for _, n := range ns {
 		switch {
-		case n.done:
+		case n.assumed:
 			r.admit(n)
-		case n.it.turnedAway:
-			r.turnAway(n.it)
-		case len(n.it.invalid) > 0:
-			r.turnDown(n)
+		case n.workload.namespaceMismatch:
+			r.rejectNamespace(n.workload)
+		case len(n.workload.invalid) > 0:
+			r.rejectInvalid(n)
 		case n.blocked:
 			r.halted = true
-			r.say(n, r.granular(n.fine, reasonWaiting))
-			n.it.queue.line.push(n.it)
+			r.say(n, r.granular(n.granularReason, reasonWaiting))
+			n.workload.queue.pending.push(n.workload)
 		default:
 			r.requeue(n)
 		}
@@ -39,19 +39,19 @@ func (r *run) finish(ns []*nominee) {
 	r.timeline = append(r.timeline, c)
 }
 
-func (r *run) step(n *nominee) Step {
-	st := Step{Workload: n.it.key, Charge: n.it.charge, ClusterQueue: n.it.queue.name, Detail: n.message()}
+func (r *run) step(n *entry) Step {
+	st := Step{Workload: n.workload.key, Charge: n.workload.charge, ClusterQueue: n.workload.queue.name, Detail: n.message()}
 	switch {
-	case n.done:
+	case n.assumed:
 		st.Decision, st.Detail = Admit, flavorsUsed(n.assignment.podSets())
-	case n.why == pendingPreemption && len(n.targets) > 0:
+	case n.requeueReason == pendingPreemption && len(n.targets) > 0:
 		names := make([]string, len(n.targets))
 		for i, t := range n.targets {
-			names[i] = t.item.key + " (" + t.reason + ")"
-			st.Targets = append(st.Targets, Target{Charge: t.item.charge, ClusterQueue: t.item.held.queue.name, Reason: t.reason})
+			names[i] = t.workload.key + " (" + t.reason + ")"
+			st.Targets = append(st.Targets, Target{Charge: t.workload.charge, ClusterQueue: t.workload.held.queue.name, Reason: t.reason})
 		}
 		st.Decision, st.Detail = Preempt, strings.Join(names, ", ")
-	case n.skipped, n.blocked, n.why == pendingPreemption:
+	case n.skipped, n.blocked, n.requeueReason == pendingPreemption:
 		st.Decision = Skip
 	default:
 		st.Decision = Refuse
@@ -59,143 +59,144 @@ func (r *run) step(n *nominee) Step {
 	return st
 }
 
-func (n *nominee) message() string { return n.messages[0] + n.suffix }
+func (n *entry) message() string { return n.messages[0] + n.suffix }
 
 // admit reserves quota.
-func (r *run) admit(n *nominee) {
-	it := n.it
-	it.queue.line.forget(it)
+func (r *run) admit(n *entry) {
+	wl := n.workload
+	wl.queue.pending.forget(wl)
 	sets := n.assignment.podSets()
-	it.reserve(&reservation{queue: it.queue, podSets: sets, usage: n.usage(), since: r.clock.Truncate(time.Second)})
-	it.queue.generation++
-	r.counted(it.queue)
-	it.evicted, it.last, it.cycle, it.company = false, nil, r.cycle, false
-	it.notReady = true
-	if n.assignment.cut(it) {
-		it.doubt = n.assignment.whyCut(it)
+	wl.reserve(&reservation{queue: wl.queue, podSets: sets, usage: n.usage(), since: r.clock.Truncate(time.Second)})
+	wl.queue.generation++
+	r.counted(wl.queue)
+	wl.evicted, wl.position, wl.cycle, wl.history.evictedTogether = false, nil, r.cycle, false
+	wl.notReady = true
+	if n.assignment.cut(wl) {
+		wl.doubt = n.assignment.whyCut(wl)
 	}
 	if n.assignment.undecided != "" {
-		it.doubt = "quota allows it, but " + n.assignment.undecided
+		wl.doubt = "quota allows it, but " + n.assignment.undecided
 	}
-	it.state = it.queue.stateOf(sets)
-	it.admitted = it.state == Admitted
-	if it.local != nil {
-		it.queue.ledger.enter(it)
-		it.queue.line.reorder()
+	wl.state = wl.queue.stateOf(sets)
+	wl.admitted = wl.state == Admitted
+	if wl.local != nil {
+		wl.queue.ledger.enter(wl)
+		wl.queue.pending.reorder()
 	}
-	it.reason, it.message, it.possible = reasonQuotaReserved, "Quota reserved in ClusterQueue "+it.queue.name, nil
+	wl.reason, wl.message, wl.possible = reasonQuotaReserved, "Quota reserved in ClusterQueue "+wl.queue.name, nil
 	r.epoch++
 }
 
-// requeue puts a nominee back: to be tried at once, or aside until something changes in the cohort.
-func (r *run) requeue(n *nominee) {
-	it := n.it
-	l := &it.queue.line
-	r.say(n, r.granular(n.fine, reasonPending))
-	if n.skipped && n.why == generic {
-		n.why = failedAfterNomination
+// requeue puts an entry back: to be tried at once, or aside until something changes in the cohort.
+func (r *run) requeue(n *entry) {
+	wl := n.workload
+	l := &wl.queue.pending
+	r.say(n, r.granular(n.granularReason, reasonPending))
+	if n.skipped && n.requeueReason == generic {
+		n.requeueReason = failedAfterNomination
 	}
-	if n.why == pendingPreemption {
-		l.preemptor = it
-		if !it.queue.strict {
-			l.setSticky(it)
+	if n.requeueReason == pendingPreemption {
+		l.preemptor = wl
+		if !wl.queue.strict {
+			l.setSticky(wl)
 		}
 		for _, t := range n.targets {
-			r.evictions = append(r.evictions, eviction{victim: t.item, message: preemptionMessage(it, t)})
+			r.evictions = append(r.evictions, eviction{victim: t.workload, message: preemptionMessage(wl, t)})
 		}
 	}
-	again := it.queue.strict || n.why == failedAfterNomination || n.why == pendingPreemption
-	if again || l.retriedAt >= l.pops || it.last.pending() {
-		l.push(it)
-		r.forget(it)
+	again := wl.queue.strict || n.requeueReason == failedAfterNomination || n.requeueReason == pendingPreemption
+	if again || l.inadmissibleCycle >= l.popCycle || wl.position.pending() {
+		l.push(wl)
+		r.losePosition(wl)
 		return
 	}
-	l.park(it)
-	it.luck.attempts = 0
+	l.setAside(wl)
+	wl.luckyEnd.attempts = 0
 	r.epoch++
-	if it.shape() != "" && (n.why == didNotFit || n.why == nobodyToPreempt) && !it.queue.strict {
-		for _, moved := range l.bar(it.shape(), it.reason) {
-			r.bypass(moved, it.reason)
+	if wl.schedulingHash() != "" && (n.requeueReason == didNotFit || n.requeueReason == nobodyToPreempt) && !wl.queue.strict {
+		for _, moved := range l.handleInadmissibleHash(wl.schedulingHash(), wl.reason) {
+			r.markBypassed(moved, wl.reason)
 		}
-		r.bypassSelf(n)
+		r.markSelfBypassed(n)
 	}
 }
 
 // eviction is a victim and what its condition will say.
 type eviction struct {
-	victim  *item
+	victim  *schedulerWorkload
 	message string
 	// atOnce: the reservation is taken back without waiting for a job to stop, as that of a workload that never started.
 	atOnce bool
 }
 
-// turnDown is for a workload whose requests are wrong: its turn is over, but a strict queue waits for it all the same.
-func (r *run) turnDown(n *nominee) {
+// rejectInvalid is for a workload whose requests are wrong: it has been tried, but a strict queue waits for it all the
+// same.
+func (r *run) rejectInvalid(n *entry) {
 	r.say(n, r.granular(reasonMisconfigured, reasonPending))
-	if n.it.queue.strict {
-		n.it.queue.line.push(n.it)
+	if n.workload.queue.strict {
+		n.workload.queue.pending.push(n.workload)
 		return
 	}
-	n.it.queue.line.park(n.it)
+	n.workload.queue.pending.setAside(n.workload)
 	r.epoch++
 }
 
-// waitsInactive tells that all that keeps the workload from its turn is that its ClusterQueue is not active.
-func (it *item) waitsInactive() bool {
-	return it.state != Deactivated && it.blocked != nil && it.queue.inactive != "" && it.message == it.blocked.Message && it.blocked.Queue == message.ClusterQueueInactive
+// waitsInactive reports whether all that keeps the workload from being tried is that its ClusterQueue is not active.
+func (wl *schedulerWorkload) waitsInactive() bool {
+	return wl.state != Deactivated && wl.blocked != nil && wl.queue.inactive != "" && wl.message == wl.blocked.Message && wl.blocked.Queue == message.ClusterQueueInactive
 }
 
-// turnAway is for a workload whose namespace its queue does not take: it waits aside even in a strict queue.
-func (r *run) turnAway(it *item) {
-	d, l := it.blocked, &it.queue.line
-	it.state, it.reason, it.message, it.possible = d.State, d.Reason, d.Message, d.Possible
-	if l.retriedAt >= l.pops {
-		l.push(it)
+// rejectNamespace is for a workload whose namespace its queue does not take: it waits aside even in a strict queue.
+func (r *run) rejectNamespace(wl *schedulerWorkload) {
+	d, l := wl.blocked, &wl.queue.pending
+	wl.state, wl.reason, wl.message, wl.possible = d.State, d.Reason, d.Message, d.Possible
+	if l.inadmissibleCycle >= l.popCycle {
+		l.push(wl)
 		return
 	}
-	l.park(it)
+	l.setAside(wl)
 	r.epoch++
 }
 
-// evict lets the jobs of victims stop: their quota comes back, they queue again, and what is parked in the cohort will
-// be tried again. A Workload without a job to stop it keeps its quota.
+// evict lets the jobs of victims stop: their quota comes back, they queue again, and what is set aside in the cohort
+// will be tried again. A Workload without a job to stop it keeps its quota.
 func (r *run) evict() {
 	marked := r.evictions
 	r.evictions = nil
 	slices.SortFunc(marked, func(a, b eviction) int { return cmp.Compare(a.victim.seq, b.victim.seq) })
 	for _, v := range marked {
-		it := v.victim
-		if it.held == nil || it.evicted && !it.owned {
+		wl := v.victim
+		if wl.held == nil || wl.evicted && !wl.owned {
 			continue
 		}
 		r.epoch++
-		it.evicted = true
-		it.held.queue.tree.version++
-		it.state = Evicted
-		if !it.owned && !v.atOnce {
+		wl.evicted = true
+		wl.held.queue.tree.version++
+		wl.state = Evicted
+		if !wl.owned && !v.atOnce {
 			continue
 		}
-		from := it.held.queue
-		if it.held.penalty != nil && !it.admitted {
-			from.ledger.leave(it, it.held)
-			from.line.reorder()
+		from := wl.held.queue
+		if wl.held.penalty != nil && !wl.admitted {
+			from.ledger.leave(wl, wl.held)
+			from.pending.reorder()
 		}
-		it.release()
+		wl.release()
 		from.generation++
-		it.state, it.reason, it.message = Pending, reasonPending, v.message
-		it.possible, it.cycle, it.company = nil, 0, len(marked) > 1
-		if !it.queueStopped {
+		wl.state, wl.reason, wl.message = Pending, reasonPending, v.message
+		wl.possible, wl.cycle, wl.history.evictedTogether = nil, 0, len(marked) > 1
+		if !wl.queueStopped {
 			r.retries[from.node.Root()] = true
 		}
-		r.turn(it, from.node.Root())
+		r.countEviction(wl, from.node.Root())
 		r.counted(from)
 		switch {
-		case it.unknown != nil:
-			it.state = Unknown
-		case it.refused != nil && !it.turnedAway:
-			it.state, it.reason, it.message, it.possible = it.refused.State, it.refused.Reason, it.refused.Message, it.refused.Possible
-		case it.queue != nil:
-			r.enqueue(it)
+		case wl.unknown != nil:
+			wl.state = Unknown
+		case wl.refused != nil && !wl.namespaceMismatch:
+			wl.state, wl.reason, wl.message, wl.possible = wl.refused.State, wl.refused.Reason, wl.refused.Message, wl.refused.Possible
+		case wl.queue != nil:
+			r.enqueue(wl)
 		}
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
-// TestPreemptionThatGoesRoundInCirclesIsNotFollowedForever: found by comparing with Kueue's scheduler on random clusters,
-// where it goes on for ever, too. One queue's workload takes quota back from another's, which gets it again by borrowing.
+// TestPreemptionThatGoesRoundInCirclesIsNotFollowedForever: found by comparing with Kueue's scheduler on random
+// clusters, where it goes on for ever, too. One queue's workload takes quota back from another's, which gets it again
+// by borrowing.
 func TestPreemptionThatGoesRoundInCirclesIsNotFollowedForever(t *testing.T) {
 	sim := simulated(t, "testdata/circle.json")
 	if len(sim.Unknown) != 1 || !strings.HasPrefix(sim.Unknown[0], "cohort-a0: preemption goes round in circles among team-b/w09, team-b/w34") {

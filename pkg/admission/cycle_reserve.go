@@ -4,18 +4,18 @@ package admission
 
 import "github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 
-// book counts usage for the rest of the cycle.
-func (s *scheduler) book(n *nominee, u quota.Usage) booking {
-	node := n.it.queue.node
+// addUsage counts usage for the rest of the cycle.
+func (s *scheduler) addUsage(n *entry, u quota.Usage) simulatedUsage {
+	node := n.workload.queue.node
 	d := node.Delta(u)
 	node.Add(d)
-	return booking{func() { node.Remove(d) }}
+	return simulatedUsage{func() { node.Remove(d) }}
 }
 
 // toReserve is what is kept for a workload that waits although preemption would be allowed, so that others do not take
 // it: up to what its queue may use.
-func (s *scheduler) toReserve(n *nominee) quota.Usage {
-	node := n.it.queue.node
+func (s *scheduler) toReserve(n *entry) quota.Usage {
+	node := n.workload.queue.node
 	out := quota.Usage{}
 	for fr, v := range n.usage() {
 		l := node.Limits(fr)

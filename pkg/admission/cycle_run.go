@@ -51,7 +51,7 @@ type run struct {
 	epoch int
 	// arrived is the arrival that a replay is at; clock is when what is reserved now was reserved.
 	arrived, clock time.Time
-	// evictions are victims whose jobs stop after the cycle; retries are trees of cohorts whose parked workloads are
+	// evictions are victims whose jobs stop after the cycle; retries are trees of cohorts whose inadmissible workloads are
 	// tried again when the scheduler is at rest.
 	evictions []eviction
 	retries   map[*quota.Node]bool
@@ -59,37 +59,37 @@ type run struct {
 	// crashed: the scheduler crashed.
 	crashed bool
 	// settled counts how often the scheduler came to rest. circling are trees in which it never does.
-	settled  int
-	circling map[*quota.Node]bool
+	settled      int
+	loopingTrees map[*quota.Node]bool
 	// doubtfulTrees are trees in which an unknown order decided.
 	doubtfulTrees map[*quota.Node]doubtfulTree
 	// timeless are queues whose order may change with time that does not pass here.
 	timeless map[*queue]bool
 	// lucky are workloads whose scan of flavors ends by chance.
-	lucky map[*item]bool
+	lucky map[*schedulerWorkload]bool
 	// ties are sentences about what chance decides and is supposed here.
 	ties     []string
 	tieNoted map[string]bool
-	// unknown are sentences about what can't be told.
+	// unknown are sentences about what can't be known.
 	unknown []string
 }
 
 func newRun(s *scheduler) *run {
 	return &run{
-		scheduler: s, retries: map[*quota.Node]bool{}, circling: map[*quota.Node]bool{}, lucky: map[*item]bool{},
+		scheduler: s, retries: map[*quota.Node]bool{}, loopingTrees: map[*quota.Node]bool{}, lucky: map[*schedulerWorkload]bool{},
 		tieNoted: map[string]bool{}, doubtfulTrees: map[*quota.Node]doubtfulTree{}, timeless: map[*queue]bool{},
 	}
 }
 
 // arrive queues a workload. A queue that is not active counts it all the same.
-func (r *run) arrive(it *item) {
-	r.pass(it.created)
-	if it.waitsInactive() {
-		r.counted(it.queue)
+func (r *run) arrive(wl *schedulerWorkload) {
+	r.pass(wl.created)
+	if wl.waitsInactive() {
+		r.counted(wl.queue)
 	} else {
-		r.enqueue(it)
+		r.enqueue(wl)
 	}
-	r.arrived, r.clock = it.created, it.created
+	r.arrived, r.clock = wl.created, wl.created
 }
 
 // start sets the clock of a run that begins with the present state: after all that has happened.
@@ -99,18 +99,19 @@ func (r *run) start() {
 			r.clock = t
 		}
 	}
-	for _, it := range r.items {
-		see(it.created)
-		see(it.order)
-		if it.held != nil {
-			see(it.held.since)
+	for _, wl := range r.workloads {
+		see(wl.created)
+		see(wl.order)
+		if wl.held != nil {
+			see(wl.held.since)
 		}
 	}
 	r.clock = r.clock.Add(time.Second)
 }
 
-// counted tells that what a queue's status counts has changed. The controller of Cohort objects wakes up on that for
-// every Cohort above the queue but the root, sums up the quota of the tree anew, and has everything parked in it tried again.
+// counted reports whether what a queue's status counts has changed. The controller of Cohort objects wakes up on that
+// for every Cohort above the queue but the root, sums up the quota of the tree anew, and has everything set aside in it
+// tried again.
 func (r *run) counted(q *queue) {
 	for a := range q.node.Ancestors() {
 		if !a.Implicit && a.Parent() != nil {
@@ -122,28 +123,28 @@ func (r *run) counted(q *queue) {
 }
 
 // enqueue puts a workload into its queue, or aside when an equal one has failed.
-func (r *run) enqueue(it *item) {
-	l := &it.queue.line
-	if r.stuck(it.queue) && it.doubt == "" {
-		it.doubt = "preemption in its cohort goes round in circles, so its turn never comes here"
+func (r *run) enqueue(wl *schedulerWorkload) {
+	l := &wl.queue.pending
+	if r.loops(wl.queue) && wl.doubt == "" {
+		wl.doubt = "preemption in its cohort goes round in circles, so its turn never comes here"
 	}
 	r.epoch++
-	r.counted(it.queue)
-	if d := it.blocked; d != nil && !it.turnedAway {
-		it.state, it.reason, it.message, it.possible = d.State, d.Reason, d.Message, d.Possible
+	r.counted(wl.queue)
+	if d := wl.blocked; d != nil && !wl.namespaceMismatch {
+		wl.state, wl.reason, wl.message, wl.possible = d.State, d.Reason, d.Message, d.Possible
 		return
 	}
-	if _, barred := l.barred[it.shape()]; barred && it.shape() != "" && !it.queue.strict {
-		l.park(it)
-		r.bypass(it, l.barred[it.shape()])
+	if _, barred := l.knownToFail[wl.schedulingHash()]; barred && wl.schedulingHash() != "" && !wl.queue.strict {
+		l.setAside(wl)
+		r.markBypassed(wl, l.knownToFail[wl.schedulingHash()])
 		return
 	}
-	r.stamp(it)
-	l.push(it)
+	r.markPendingEvaluation(wl)
+	l.push(wl)
 }
 
-// settle runs cycles until nothing changes, retrying what is parked whenever quota came back: a second later, for Kueue
-// gathers such events for as long.
+// settle runs cycles until nothing changes, retrying what is set aside whenever quota came back: a second later, for
+// Kueue gathers such events for as long.
 func (r *run) settle() {
 	r.settled++
 	for !r.halted {
@@ -154,7 +155,7 @@ func (r *run) settle() {
 		r.clock = r.clock.Add(time.Second)
 		for root := range r.retries {
 			for n := range root.AllQueues() {
-				if r.queues[n.Name].line.retry() {
+				if r.queues[n.Name].pending.queueInadmissible() {
 					r.epoch++
 				}
 			}
@@ -171,7 +172,7 @@ func (r *run) rest() {
 			return
 		}
 		ns := r.schedule(heads)
-		if n := crashing(ns); n != nil {
+		if n := crashingEntry(ns); n != nil {
 			r.crash(n)
 			return
 		}
@@ -181,30 +182,30 @@ func (r *run) rest() {
 }
 
 // heads takes the heads of all queues, unless all were tried already in this state: trying again changes nothing.
-func (r *run) heads() []*item {
+func (r *run) heads() []*schedulerWorkload {
 	fresh := false
 	var queues []*queue
 	for _, name := range r.names {
 		q := r.queues[name]
-		if q.inactive != "" || r.stuck(q) {
+		if q.inactive != "" || r.loops(q) {
 			continue
 		}
-		if it := q.line.head(); it != nil {
-			r.dropOutdated(it, r.cycle+1)
+		if wl := q.pending.head(); wl != nil {
+			r.dropOutdated(wl, r.cycle+1)
 			queues = append(queues, q)
-			fresh = fresh || !it.tried(r.epoch) || it.luck.attempts > 0
+			fresh = fresh || !wl.tried(r.epoch) || wl.luckyEnd.attempts > 0
 		}
 	}
-	if !fresh && !r.wayOut(queues) {
+	if !fresh && !r.endScansByChance(queues) {
 		for _, q := range queues {
-			q.line.head().byTurns(r.epoch)
+			q.pending.head().alternates(r.epoch)
 		}
 		return nil
 	}
-	heads := make([]*item, len(queues))
+	heads := make([]*schedulerWorkload, len(queues))
 	for i, q := range queues {
-		r.doubtOrder(q, q.line.head())
-		heads[i] = q.line.pop()
+		r.doubtOrder(q, q.pending.head())
+		heads[i] = q.pending.pop()
 		heads[i].try(r.epoch)
 	}
 	return heads

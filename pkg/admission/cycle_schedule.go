@@ -25,26 +25,26 @@ const (
 
 // schedule runs one cycle over the heads of queues: assigns flavors to each, then lets them have what is still there,
 // one after the other.
-func (s *scheduler) schedule(heads []*item) []*nominee {
+func (s *scheduler) schedule(heads []*schedulerWorkload) []*entry {
 	s.cycle++
-	var ns, done []*nominee
-	for _, it := range heads {
-		if it.turnedAway {
-			done = append(done, &nominee{it: it, messages: []string{it.blocked.Message}})
+	var ns, done []*entry
+	for _, wl := range heads {
+		if wl.namespaceMismatch {
+			done = append(done, &entry{workload: wl, messages: []string{wl.blocked.Message}})
 			continue
 		}
-		if len(it.invalid) > 0 {
-			done = append(done, &nominee{it: it, messages: it.invalid})
+		if len(wl.invalid) > 0 {
+			done = append(done, &entry{workload: wl, messages: wl.invalid})
 			continue
 		}
-		ns = append(ns, s.nominate(it))
+		ns = append(ns, s.nominate(wl))
 	}
-	if n := crashing(ns); n != nil {
-		return []*nominee{n}
+	if n := crashingEntry(ns); n != nil {
+		return []*entry{n}
 	}
 	order := s.sequence(ns)
-	victims := map[*item]bool{}
-	var booked []booking
+	victims := map[*schedulerWorkload]bool{}
+	var booked []simulatedUsage
 	for n := order.next(); n != nil; n = order.next() {
 		booked = s.process(n, victims, booked)
 		done = append(done, n)
@@ -58,38 +58,38 @@ func (s *scheduler) schedule(heads []*item) []*nominee {
 	return done
 }
 
-// booking is usage added for the rest of a cycle.
-type booking struct{ undo func() }
+// simulatedUsage is usage added for the rest of a cycle.
+type simulatedUsage struct{ undo func() }
 
 // nominate attempts to place a workload. An attempt depends on what is reserved in the tree, and on where the scan of
 // flavors stands; while both are the same, so is its outcome.
-func (s *scheduler) nominate(it *item) *nominee {
-	n := &nominee{it: it, preemptor: it.queue.line.preemptor == it}
-	s.dropOutdated(it, s.cycle)
-	n.resumed = it.last != nil
-	m, now := it.memo, moment{it.queue.tree.version, it.last.key()}
-	n.from = it.last.start()
+func (s *scheduler) nominate(wl *schedulerWorkload) *entry {
+	n := &entry{workload: wl, preemptor: wl.queue.pending.preemptor == wl}
+	s.dropOutdated(wl, s.cycle)
+	n.resumed = wl.position != nil
+	m, now := wl.memo, moment{wl.queue.tree.version, wl.position.key()}
+	n.scanStart = wl.position.start()
 	if m == nil || m.moment != now {
-		a, ts, t := s.attemptEitherWay(it)
+		a, ts, t := s.attemptBothWays(wl)
 		m = &memo{now, a, ts, a.messages(), t}
-		it.memo = m
+		wl.memo = m
 	}
 	again := *m.assignment
 	last := *again.last
-	last.cycle, last.generation = s.cycle, it.queue.allocatable()
+	last.cycle, last.generation = s.cycle, wl.queue.allocatable()
 	again.last = &last
 	n.record(&again, m.targets, m.messages)
-	n.tie = m.tie
+	n.equalShares = m.equalShares
 	return n
 }
 
-// memo is the outcome of an attempt, and moment all that it depended on.
+// memo is the result of an attempt, and moment all that it depended on.
 type memo struct {
 	moment
-	assignment *assignment
-	targets    []target
-	messages   []string
-	tie        *tie
+	assignment  *assignment
+	targets     []target
+	messages    []string
+	equalShares *equalShares
 }
 
 type moment struct {
@@ -97,33 +97,33 @@ type moment struct {
 	progress string
 }
 
-func (n *nominee) record(a *assignment, ts []target, messages []string) {
+func (n *entry) record(a *assignment, ts []target, messages []string) {
 	n.assignment, n.targets, n.messages, n.prepared = a, ts, messages, nil
-	n.it.last = a.last
+	n.workload.position = a.last
 }
 
-// process gives a nominee what it was assigned, unless others of the cycle were faster.
-func (s *scheduler) process(n *nominee, victims map[*item]bool, booked []booking) []booking {
+// process gives an entry what it was assigned, unless others of the cycle were faster.
+func (s *scheduler) process(n *entry, victims map[*schedulerWorkload]bool, booked []simulatedUsage) []simulatedUsage {
 	s.recompute(n, victims)
 	switch n.assignment.mode() {
 	case NoFit:
-		n.why, n.fine = didNotFit, n.assignment.noFitReason(s.behavior.ResourceOrder == release.GoMap)
+		n.requeueReason, n.granularReason = didNotFit, n.assignment.noFitReason(s.behavior.ResourceOrder == release.GoMap)
 		return booked
 	case NeedsPreemption:
 		if len(n.targets) == 0 {
-			n.why, n.fine = nobodyToPreempt, reasonWaitingForQuota
-			if n.it.queue.preemption.ReclaimWithinCohort != kueue.PreemptionPolicyAny || s.behavior.PreemptorsFirst && n.preemptor {
-				booked = append(booked, s.book(n, s.toReserve(n)))
+			n.requeueReason, n.granularReason = nobodyToPreempt, reasonWaitingForQuota
+			if n.workload.queue.preemption.ReclaimWithinCohort != kueue.PreemptionPolicyAny || s.behavior.PreemptorsFirst && n.preemptor {
+				booked = append(booked, s.addUsage(n, s.toReserve(n)))
 			}
 			return booked
 		}
 	case DeferredFit:
-		n.why, n.fine, n.messages = pendingPreemption, reasonWaitingForVictims, []string{message.Of(message.FitsAfterOverlap).Text()}
-		n.it.last = nil
-		return append(booked, s.book(n, n.usage()))
+		n.requeueReason, n.granularReason, n.messages = pendingPreemption, reasonWaitingForVictims, []string{message.Of(message.FitsAfterOverlap).Text()}
+		n.workload.position = nil
+		return append(booked, s.addUsage(n, n.usage()))
 	}
 	for _, t := range n.targets {
-		if victims[t.item] {
+		if victims[t.workload] {
 			return s.skip(n, message.Of(message.OverlappingTargets).Text(), booked)
 		}
 	}
@@ -131,26 +131,26 @@ func (s *scheduler) process(n *nominee, victims map[*item]bool, booked []booking
 		return s.skip(n, message.Of(message.NoLongerFits).Text(), booked)
 	}
 	for _, t := range n.targets {
-		victims[t.item] = true
+		victims[t.workload] = true
 	}
-	booked = append(booked, s.book(n, n.usage()))
+	booked = append(booked, s.addUsage(n, n.usage()))
 	switch {
 	case n.assignment.mode() == NeedsPreemption:
-		n.why, n.fine = pendingPreemption, reasonWaitingForVictims
+		n.requeueReason, n.granularReason = pendingPreemption, reasonWaitingForVictims
 		n.suffix = message.Of(message.PendingPreemption, strconv.Itoa(len(n.targets))).Text()
-		n.it.last = nil
+		n.workload.position = nil
 	case s.blockAdmission && s.anyNotReady():
-		n.blocked, n.fine, n.messages = true, reasonWaitingForPods, []string{message.Of(message.WaitingForPodsReady).Text()}
+		n.blocked, n.granularReason, n.messages = true, reasonWaitingForPods, []string{message.Of(message.WaitingForPodsReady).Text()}
 	default:
-		n.done = true
+		n.assumed = true
 	}
 	return booked
 }
 
 func (s *scheduler) anyNotReady() bool {
 	for _, name := range s.names {
-		for _, it := range s.queues[name].holders {
-			if it.notReady {
+		for _, wl := range s.queues[name].holders {
+			if wl.notReady {
 				return true
 			}
 		}
@@ -158,22 +158,23 @@ func (s *scheduler) anyNotReady() bool {
 	return false
 }
 
-func (s *scheduler) skip(n *nominee, message string, booked []booking) []booking {
-	n.skipped, n.messages, n.fine = true, []string{message}, reasonWaitingForQuota
+func (s *scheduler) skip(n *entry, message string, booked []simulatedUsage) []simulatedUsage {
+	n.skipped, n.messages, n.granularReason = true, []string{message}, reasonWaitingForQuota
 	if !s.behavior.PreserveScanProgress {
-		n.it.last = nil
+		n.workload.position = nil
 	}
 	return booked
 }
 
-// recompute assigns again, within the flavors nominated, when somebody earlier in the cycle preempts the same workloads.
-func (s *scheduler) recompute(n *nominee, victims map[*item]bool) {
+// recompute assigns again, within the flavors nominated, when somebody earlier in the cycle preempts the same
+// workloads.
+func (s *scheduler) recompute(n *entry, victims map[*schedulerWorkload]bool) {
 	if !s.behavior.RecomputeOnOverlap {
 		return
 	}
 	overlap := false
 	for _, t := range n.targets {
-		overlap = overlap || victims[t.item]
+		overlap = overlap || victims[t.workload]
 	}
 	if !overlap {
 		return
@@ -185,10 +186,10 @@ func (s *scheduler) recompute(n *nominee, victims map[*item]bool) {
 	for v := range victims {
 		remove(v)
 	}
-	s.gone, n.it.last = victims, nil
-	a, ts := s.attempt(n.it, only)
+	s.removed, n.workload.position = victims, nil
+	a, ts := s.attempt(n.workload, only)
 	n.record(a, ts, a.messages())
-	s.gone = nil
+	s.removed = nil
 	for v := range victims {
 		putBack(v)
 	}
@@ -198,14 +199,14 @@ func (s *scheduler) recompute(n *nominee, victims map[*item]bool) {
 	}
 }
 
-// stillFits tells that the nominee's usage is available once all victims of the cycle are gone.
-func (s *scheduler) stillFits(n *nominee, victims map[*item]bool) bool {
-	gone := make(map[*item]bool, len(victims)+len(n.targets))
+// stillFits reports whether the entry's usage is available once all victims of the cycle are gone.
+func (s *scheduler) stillFits(n *entry, victims map[*schedulerWorkload]bool) bool {
+	gone := make(map[*schedulerWorkload]bool, len(victims)+len(n.targets))
 	for v := range victims {
 		gone[v] = true
 	}
 	for _, t := range n.targets {
-		gone[t.item] = true
+		gone[t.workload] = true
 	}
 	for v := range gone {
 		remove(v)
@@ -216,7 +217,7 @@ func (s *scheduler) stillFits(n *nominee, victims map[*item]bool) bool {
 		}
 	}()
 	for fr, v := range n.usage() {
-		if n.it.queue.node.Available(fr) < v {
+		if n.workload.queue.node.Available(fr) < v {
 			return false
 		}
 	}

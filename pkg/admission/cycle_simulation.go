@@ -21,9 +21,9 @@ type Simulation struct {
 	Timeline  []Cycle
 	// Queues by name.
 	Queues []QueueOutcome
-	// Unknown says, for workloads whose decision can't be told, why; the rest of their cohort may come out differently.
+	// Unknown says, for workloads whose decision can't be known, why; the rest of their cohort may come out differently.
 	Unknown []string
-	// Assumptions are sentences about what was supposed where the input does not tell.
+	// Assumptions are sentences about what was supposed where the input does not say.
 	Assumptions []string
 }
 
@@ -68,30 +68,30 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 	s, items := e.state(replay)
 	r := newRun(s)
 	out := &Simulation{Replay: replay}
-	var waiting []*item
-	for _, it := range s.items {
+	var waiting []*schedulerWorkload
+	for _, wl := range s.workloads {
 		switch {
-		case it.held != nil:
-		case it.state == Deactivated:
-			if d := it.blocked; d != nil && !it.turnedAway && d.Message != "" {
-				it.reason, it.message, it.possible = d.Reason, d.Message, d.Possible // the controller says so all the same
+		case wl.held != nil:
+		case wl.state == Deactivated:
+			if d := wl.blocked; d != nil && !wl.namespaceMismatch && d.Message != "" {
+				wl.reason, wl.message, wl.possible = d.Reason, d.Message, d.Possible // the controller says so all the same
 			}
-		case it.unknown != nil:
-			it.state = Unknown
-			out.Unknown = append(out.Unknown, fmt.Sprintf("%s: %s", it.key, it.unknown.why()))
-		case it.refused != nil && !it.turnedAway:
-			it.state, it.reason, it.message, it.possible = it.refused.State, it.refused.Reason, it.refused.Message, it.refused.Possible
-			if replay && it.queue != nil && it.waitsInactive() {
-				waiting = append(waiting, it)
+		case wl.unknown != nil:
+			wl.state = Unknown
+			out.Unknown = append(out.Unknown, fmt.Sprintf("%s: %s", wl.key, wl.unknown.why()))
+		case wl.refused != nil && !wl.namespaceMismatch:
+			wl.state, wl.reason, wl.message, wl.possible = wl.refused.State, wl.refused.Reason, wl.refused.Message, wl.refused.Possible
+			if replay && wl.queue != nil && wl.waitsInactive() {
+				waiting = append(waiting, wl)
 			}
-		case it.state == Pending:
-			waiting = append(waiting, it)
+		case wl.state == Pending:
+			waiting = append(waiting, wl)
 		}
 	}
 	if replay {
-		slices.SortStableFunc(waiting, func(a, b *item) int { return compareTimes(a.created, b.created) })
-		for _, it := range waiting {
-			r.arrive(it)
+		slices.SortStableFunc(waiting, func(a, b *schedulerWorkload) int { return compareTimes(a.created, b.created) })
+		for _, wl := range waiting {
+			r.arrive(wl)
 			r.settle()
 		}
 	} else {
@@ -102,13 +102,13 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 		}
 		r.start()
 		r.evictPresent()
-		for _, it := range waiting {
-			r.enqueue(it)
+		for _, wl := range waiting {
+			r.enqueue(wl)
 		}
-		clear(r.retries) // nothing is parked yet, and Kueue has counted these workloads long ago
+		clear(r.retries) // nothing is set aside yet, and Kueue has counted these workloads long ago
 		r.settle()
 	}
-	r.doubtBehind()
+	r.doubtBehindLoops()
 	r.settleDoubts()
 	out.assume(r)
 	out.Unknown = append(out.Unknown, r.unknown...)
@@ -120,7 +120,7 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 }
 
 // doubt compares with a simulation that counts what queues report beyond what Workloads hold: what comes out otherwise
-// can't be told.
+// can't be known.
 func (out *Simulation) doubt(with *Simulation, more []unaccounted) {
 	why := fmt.Sprintf("ClusterQueue %s reports more reserved than the Workloads in the input hold: some are missing, or its status is old", more[0].queue.name)
 	changed := false
@@ -146,16 +146,16 @@ func (d *Decision) why() string {
 	return d.Why
 }
 
-// evictPresent lets workloads go that are being evicted, and those whose queue is stopped: admitted ones where the queue
-// is drained, others in any case.
+// evictPresent lets workloads go that are being evicted, and those whose queue is stopped: admitted ones where the
+// queue is drained, others in any case.
 func (r *run) evictPresent() {
-	for _, it := range r.items {
+	for _, wl := range r.workloads {
 		switch {
-		case it.held == nil:
-		case it.evicted && it.owned:
-			r.evictions = append(r.evictions, eviction{victim: it, message: it.evictedBecause})
-		case !it.evicted && it.stopped != "":
-			r.evictions = append(r.evictions, eviction{it, it.stopped, !it.admitted})
+		case wl.held == nil:
+		case wl.evicted && wl.owned:
+			r.evictions = append(r.evictions, eviction{victim: wl, message: wl.evictedBecause})
+		case !wl.evicted && wl.stopped != "":
+			r.evictions = append(r.evictions, eviction{wl, wl.stopped, !wl.admitted})
 		}
 	}
 	r.evict()
@@ -163,7 +163,7 @@ func (r *run) evictPresent() {
 
 // assume says what was supposed.
 func (out *Simulation) assume(r *run) {
-	if lucky := slices.DeleteFunc(slices.Clone(r.items), func(it *item) bool { return !r.lucky[it] }); len(lucky) > 0 {
+	if lucky := slices.DeleteFunc(slices.Clone(r.workloads), func(wl *schedulerWorkload) bool { return !r.lucky[wl] }); len(lucky) > 0 {
 		out.Assumptions = append(out.Assumptions, "this version of Kueue tries "+listed(lucky)+" again and again until, by chance, it names the same short resource time after time; that is supposed to happen before anything else changes")
 	}
 	out.Assumptions = append(out.Assumptions, r.assumedTies()...)
@@ -174,7 +174,9 @@ func (out *Simulation) assume(r *run) {
 				name, q.ledger.interval))
 		}
 	}
-	if slices.ContainsFunc(r.items, func(it *item) bool { return out.Replay && it.unknown == nil && onlyClassesMissing(it.charge) }) {
+	if slices.ContainsFunc(r.workloads, func(wl *schedulerWorkload) bool {
+		return out.Replay && wl.unknown == nil && onlyClassesMissing(wl.charge)
+	}) {
 		out.Assumptions = append(out.Assumptions, "the input holds no DeviceClass; none is supposed to declare an extended resource that a workload asks for")
 	}
 	if r.halted && !r.crashed {
@@ -182,37 +184,37 @@ func (out *Simulation) assume(r *run) {
 	}
 }
 
-func (it *item) outcome() Outcome {
-	o := Outcome{Charge: it.charge, ClusterQueue: it.charge.ClusterQueue, State: it.state, Reason: it.reason, Message: it.message, Possible: it.possible, Cycle: it.cycle}
+func (wl *schedulerWorkload) outcome() Outcome {
+	o := Outcome{Charge: wl.charge, ClusterQueue: wl.charge.ClusterQueue, State: wl.state, Reason: wl.reason, Message: wl.message, Possible: wl.possible, Cycle: wl.cycle}
 	switch {
-	case it.held != nil:
-	case it.unknown != nil:
-		o.Why = it.unknown.why()
-	case it.refused != nil:
-		o.Why = it.refused.Why
+	case wl.held != nil:
+	case wl.unknown != nil:
+		o.Why = wl.unknown.why()
+	case wl.refused != nil:
+		o.Why = wl.refused.Why
 	}
-	if it.held != nil {
-		o.ClusterQueue, o.PodSets = it.held.queue.name, it.held.podSets
+	if wl.held != nil {
+		o.ClusterQueue, o.PodSets = wl.held.queue.name, wl.held.podSets
 	}
-	if it.doubt != "" {
-		return Outcome{Charge: o.Charge, ClusterQueue: o.ClusterQueue, State: Unknown, Why: it.doubt}
+	if wl.doubt != "" {
+		return Outcome{Charge: o.Charge, ClusterQueue: o.ClusterQueue, State: Unknown, Why: wl.doubt}
 	}
 	return o
 }
 
 // fill adds what the queues hold, and the order in which workloads wait in them.
 func (out *Simulation) fill(r *run) {
-	waiting, admitted, aside := map[*queue][]*item{}, map[*queue]int{}, map[*queue]int{}
-	for _, it := range r.items {
+	waiting, admitted, aside := map[*queue][]*schedulerWorkload{}, map[*queue]int{}, map[*queue]int{}
+	for _, wl := range r.workloads {
 		switch {
-		case it.held != nil:
-			if it.admitted {
-				admitted[it.held.queue]++
+		case wl.held != nil:
+			if wl.admitted {
+				admitted[wl.held.queue]++
 			}
-		case it.turnedAway && (it.place == parked || it.place == queued), it.queue != nil && it.waitsInactive():
-			aside[it.queue]++ // it is not tried, but its queue counts it
-		case it.state == Pending && it.queue != nil:
-			waiting[it.queue] = append(waiting[it.queue], it)
+		case wl.namespaceMismatch && (wl.place == inadmissible || wl.place == queued), wl.queue != nil && wl.waitsInactive():
+			aside[wl.queue]++ // it is not tried, but its queue counts it
+		case wl.state == Pending && wl.queue != nil:
+			waiting[wl.queue] = append(waiting[wl.queue], wl)
 		}
 	}
 	position := map[*charge.Charge]int{}
@@ -220,9 +222,9 @@ func (out *Simulation) fill(r *run) {
 		if r.doubtfulTrees[q.node.Root()].why != "" {
 			continue
 		}
-		slices.SortFunc(items, q.line.compare)
-		for i, it := range items {
-			position[it.charge] = i + 1
+		slices.SortFunc(items, q.pending.compare)
+		for i, wl := range items {
+			position[wl.charge] = i + 1
 		}
 	}
 	for i := range out.Workloads {

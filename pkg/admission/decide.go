@@ -17,25 +17,25 @@ import (
 // shared by workloads that are alike and must not be changed.
 func (e *Engine) Decide(c *charge.Charge) *Decision {
 	s := e.now()
-	it := e.byOf[c]
-	if it == nil {
+	wl := e.byOf[c]
+	if wl == nil {
 		return &Decision{State: Unknown, Why: "the workload is not one of those looked at"}
 	}
 	like, shared := e.Likeness(c)
 	if !shared {
-		return s.decide(it)
+		return s.decide(wl)
 	}
 	d := e.decided[like]
 	if d == nil {
-		d = s.decide(it)
+		d = s.decide(wl)
 		e.decided[like] = d
 	}
 	return d
 }
 
-// decidedByQuota tells that all that matters for the workload is the quota and who has it.
-func (it *item) decidedByQuota() bool {
-	return it.state == Pending && it.held == nil && it.refused == nil && it.unknown == nil && len(it.invalid) == 0 && it.queue != nil
+// decidedByQuota reports whether all that matters for the workload is the quota and who has it.
+func (wl *schedulerWorkload) decidedByQuota() bool {
+	return wl.state == Pending && wl.held == nil && wl.refused == nil && wl.unknown == nil && len(wl.invalid) == 0 && wl.queue != nil
 }
 
 // now is the present state, built once.
@@ -46,43 +46,43 @@ func (e *Engine) now() *scheduler {
 	return e.present
 }
 
-func (s *scheduler) decide(it *item) *Decision {
+func (s *scheduler) decide(wl *schedulerWorkload) *Decision {
 	switch {
-	case it.state == None, it.state == Finished, it.state == Deactivated:
-		return &Decision{State: it.state, Reason: it.reason, Message: it.message}
-	case it.held != nil:
-		return it.holding()
-	case it.state != Pending:
-		return &Decision{State: Unknown, Why: "it holds quota in a ClusterQueue that is not in the input", Reason: it.reason, Message: it.message}
-	case it.refused != nil:
-		return it.refused
-	case it.unknown != nil:
-		if d := s.whateverIsUsed(it); d != nil {
+	case wl.state == None, wl.state == Finished, wl.state == Deactivated:
+		return &Decision{State: wl.state, Reason: wl.reason, Message: wl.message}
+	case wl.held != nil:
+		return wl.holdingDecision()
+	case wl.state != Pending:
+		return &Decision{State: Unknown, Why: "it holds quota in a ClusterQueue that is not in the input", Reason: wl.reason, Message: wl.message}
+	case wl.refused != nil:
+		return wl.refused
+	case wl.unknown != nil:
+		if d := s.whateverIsUsed(wl); d != nil {
 			return d
 		}
-		return it.unknown
-	case len(it.invalid) > 0:
-		return s.turnedDown(it)
+		return wl.unknown
+	case len(wl.invalid) > 0:
+		return s.invalidDecision(wl)
 	}
-	return s.doubtful(it)
+	return s.decideByUsage(wl)
 }
 
-// turnedDown is the decision about a workload whose requests are wrong.
-func (s *scheduler) turnedDown(it *item) *Decision {
+// invalidDecision is the decision about a workload whose requests are wrong.
+func (s *scheduler) invalidDecision(wl *schedulerWorkload) *Decision {
 	d := &Decision{State: Pending, Reason: s.granular(reasonMisconfigured, reasonPending)}
-	d.say(it.invalid, "")
+	d.say(wl.invalid, "")
 	return d
 }
 
-// holding is the decision for a workload that has its quota.
-func (it *item) holding() *Decision {
-	return &Decision{State: it.state, Reason: it.reason, Message: it.message, PodSets: it.held.podSets, Borrows: it.borrows()}
+// holdingDecision is the decision for a workload that has its quota.
+func (wl *schedulerWorkload) holdingDecision() *Decision {
+	return &Decision{State: wl.state, Reason: wl.reason, Message: wl.message, PodSets: wl.held.podSets, Borrows: wl.borrows()}
 }
 
-// borrows tells that the queue uses more than its nominal quota of something the workload holds.
-func (it *item) borrows() bool {
-	for fr := range it.held.usage {
-		if it.held.queue.node.Borrowing(fr) {
+// borrows reports whether the queue uses more than its nominal quota of something the workload holds.
+func (wl *schedulerWorkload) borrows() bool {
+	for fr := range wl.held.usage {
+		if wl.held.queue.node.Borrowing(fr) {
 			return true
 		}
 	}
@@ -91,51 +91,51 @@ func (it *item) borrows() bool {
 
 // tryFlavors attempts as often as the scheduler does at once: as long as pod sets stopped at flavors that left others
 // untried.
-func (s *scheduler) tryFlavors(it *item) *Decision {
-	saved := it.last
-	defer func() { it.last = saved }()
-	it.last = nil
+func (s *scheduler) tryFlavors(wl *schedulerWorkload) *Decision {
+	saved := wl.position
+	defer func() { wl.position = saved }()
+	wl.position = nil
 	var trail []string
-	var tie *tie
-	for range it.attempts() {
-		resumed := it.last != nil
-		a, ts, t := s.attemptEitherWay(it)
+	var tie *equalShares
+	for range wl.attempts() {
+		resumed := wl.position != nil
+		a, ts, t := s.attemptBothWays(wl)
 		if tie == nil {
 			tie = t
 		}
-		n := &nominee{it: it, assignment: a, targets: ts, messages: a.messages(), resumed: resumed}
+		n := &entry{workload: wl, assignment: a, targets: ts, messages: a.messages(), resumed: resumed}
 		if !s.behavior.PreserveScanProgress {
-			trail = n.follow(trail, n.messages, false)
+			trail = n.withEarlierTexts(trail, n.messages, false)
 		} else {
 			trail = n.messages
 		}
 		if a.mode() == Fit || a.mode() == NeedsPreemption && len(ts) > 0 || !a.last.pending() {
-			return s.qualify(it, s.decision(n, trail), tie)
+			return s.qualify(wl, s.decision(n, trail), tie)
 		}
-		it.last = a.last
+		wl.position = a.last
 	}
 	return &Decision{State: Unknown, Why: "its pod sets take flavors in turns without end"}
 }
 
 // attempts bounds the scans of flavors: each starts further on than the one before.
-func (it *item) attempts() int {
+func (wl *schedulerWorkload) attempts() int {
 	n := 1
-	for _, g := range it.queue.groups {
+	for _, g := range wl.queue.groups {
 		n += len(g.flavors)
 	}
-	return n * max(1, len(it.sets))
+	return n * max(1, len(wl.sets))
 }
 
-func (s *scheduler) decision(n *nominee, messages []string) *Decision {
-	a, it := n.assignment, n.it
+func (s *scheduler) decision(n *entry, messages []string) *Decision {
+	a, wl := n.assignment, n.workload
 	d := &Decision{State: Pending, Reason: reasonPending, Borrows: a.borrow > 0}
 	for i := range a.sets {
 		d.Attempts = append(d.Attempts, a.sets[i].attempts...)
 	}
 	fits := a.mode() == Fit
 	switch {
-	case a.cut(it) && (fits || a.crashes(it)):
-		return &Decision{State: Unknown, Attempts: d.Attempts, Why: a.whyCut(it)}
+	case a.cut(wl) && (fits || a.crashes(wl)):
+		return &Decision{State: Unknown, Attempts: d.Attempts, Why: a.whyCut(wl)}
 	case a.undecided != "" && (fits || len(n.targets) > 0):
 		return &Decision{State: Unknown, Attempts: d.Attempts, Why: "quota would allow it, but " + a.undecided}
 	case fits && s.blockAdmission && s.anyNotReady():
@@ -143,16 +143,16 @@ func (s *scheduler) decision(n *nominee, messages []string) *Decision {
 		d.Why = "waitForPodsReady.blockAdmission lets one workload start at a time, and an admitted one is not ready"
 	case fits:
 		d.PodSets = a.podSets()
-		d.State, d.Reason, d.Message = it.queue.stateOf(d.PodSets), reasonQuotaReserved, "Quota reserved in ClusterQueue "+it.queue.name
+		d.State, d.Reason, d.Message = wl.queue.stateOf(d.PodSets), reasonQuotaReserved, "Quota reserved in ClusterQueue "+wl.queue.name
 	case len(n.targets) > 0:
 		d.State, d.PodSets = Preempts, a.podSets()
 		d.Reason = s.granular(reasonWaitingForVictims, reasonPending)
 		d.say(messages, message.Of(message.PendingPreemption, strconv.Itoa(len(n.targets))).Text())
-		if why := s.undecided(victims, it, victimsOf(n.targets)); why != "" {
+		if why := s.undecided(victims, wl, victimsOf(n.targets)); why != "" {
 			return &Decision{State: Unknown, Attempts: d.Attempts, Why: "it needs preemption, and whom it preempts is not known: " + why}
 		}
 		for _, t := range n.targets {
-			d.Targets = append(d.Targets, Target{Charge: t.item.charge, ClusterQueue: t.item.held.queue.name, Reason: t.reason})
+			d.Targets = append(d.Targets, Target{Charge: t.workload.charge, ClusterQueue: t.workload.held.queue.name, Reason: t.reason})
 		}
 	default:
 		fine := reasonWaitingForQuota

@@ -45,7 +45,7 @@ type Decision struct {
 	Possible []string
 	// PodSets that got flavors; filled for Admitted, QuotaReserved and Preempts.
 	PodSets []PodSet
-	// Borrows tells that quota beyond the queue's own is used.
+	// Borrows reports whether quota beyond the queue's own is used.
 	Borrows bool
 	// Targets are the workloads preempted.
 	Targets []Target

@@ -52,6 +52,6 @@
 //   - chance_scan_ends.go: scans that end by chance
 //   - chance_equal_shares.go: cohorts with equal shares, workloads alike in priority and time
 //
-// What the input can't tell is Unknown, with the kinds that are missing. Where a version leaves a text to chance, all
+// What the input can't say is Unknown, with the kinds that are missing. Where a version leaves a text to chance, all
 // texts it may write are listed.
 package admission

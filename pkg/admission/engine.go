@@ -30,7 +30,7 @@ type Engine struct {
 
 	// present is the state as it is; nil until it is asked for.
 	present *scheduler
-	byOf    map[*charge.Charge]*item
+	byOf    map[*charge.Charge]*schedulerWorkload
 	// decided are the decisions made about the present state, one for all workloads that are alike.
 	decided map[Likeness]*Decision
 	holders map[holdersKey][]Holder
@@ -49,7 +49,7 @@ func New(engine *charge.Engine, charges []*charge.Charge) *Engine {
 }
 
 // state builds a scheduler: of the present, or with nothing reserved and nothing tried yet.
-func (e *Engine) state(fresh bool) (*scheduler, map[*charge.Charge]*item) {
+func (e *Engine) state(fresh bool) (*scheduler, map[*charge.Charge]*schedulerWorkload) {
 	s := &scheduler{
 		conf: e.conf, behavior: e.conf.Behavior, format: charge.Formatter{Binary: e.conf.BinaryResource},
 		ignoreUndeclared: e.conf.IgnoresUndeclared(), queues: map[string]*queue{},
@@ -60,16 +60,16 @@ func (e *Engine) state(fresh bool) (*scheduler, map[*charge.Charge]*item) {
 	}
 	s.blockAdmission = c.WaitForPodsReady != nil && ptr.Deref(c.WaitForPodsReady.BlockAdmission, false)
 	e.buildQueues(s)
-	items := make(map[*charge.Charge]*item, len(e.charges))
+	items := make(map[*charge.Charge]*schedulerWorkload, len(e.charges))
 	for _, c := range e.charges {
-		it := e.item(s, c, fresh)
-		items[c] = it
-		s.items = append(s.items, it)
+		wl := e.newWorkload(s, c, fresh)
+		items[c] = wl
+		s.workloads = append(s.workloads, wl)
 	}
 	if !fresh {
 		s.account(e.snap)
 	}
-	slices.SortStableFunc(s.items, func(a, b *item) int { return a.seq - b.seq })
+	slices.SortStableFunc(s.workloads, func(a, b *schedulerWorkload) int { return a.seq - b.seq })
 	return s, items
 }
 
@@ -79,8 +79,8 @@ func (e *Engine) Add(c *charge.Charge) {
 	if e.byOf[c] != nil {
 		return
 	}
-	it := e.item(s, c, false)
-	e.byOf[c], s.items, s.lines = it, append(s.items, it), nil
+	wl := e.newWorkload(s, c, false)
+	e.byOf[c], s.workloads, s.pendingOrders = wl, append(s.workloads, wl), nil
 	e.charges = append(e.charges, c)
 }
 
@@ -99,7 +99,7 @@ func strategiesOf(fs *configapi.FairSharing) []strategy {
 	return out
 }
 
-// Assumptions are sentences about what the input does not tell of quota, and what is taken for true instead.
+// Assumptions are sentences about what the input does not say of quota, and what is taken for true instead.
 func (e *Engine) Assumptions() []string {
 	if e.snap.Coverage.Has(cluster.Cohort) {
 		return nil
@@ -136,7 +136,7 @@ func (e *Engine) buildQueues(s *scheduler) {
 	s.forest.Hide(func(name string) bool { return s.queues[name].inactive != "" })
 }
 
-// whyInactive says why a ClusterQueue takes no workloads; empty when it does, or when the input can't tell.
+// whyInactive says why a ClusterQueue takes no workloads; empty when it does, or when the input can't say.
 func (e *Engine) whyInactive(name string) string {
 	if s := e.engine.Queues().ClusterQueue(name); s.Inactive() {
 		return s.Cause().Text()
@@ -147,7 +147,7 @@ func (e *Engine) whyInactive(name string) string {
 func (e *Engine) queue(o *cluster.Object, q *kueue.ClusterQueue) *queue {
 	out := &queue{
 		name: q.Name, object: q, record: o, strict: q.Spec.QueueingStrategy == kueue.StrictFIFO, inactive: e.whyInactive(q.Name),
-		fungible: kueue.FlavorFungibility{WhenCanBorrow: kueue.MayStopSearch, WhenCanPreempt: kueue.TryNextFlavor}, line: newLine(),
+		fungible: kueue.FlavorFungibility{WhenCanBorrow: kueue.MayStopSearch, WhenCanPreempt: kueue.TryNextFlavor}, pending: newPendingQueue(),
 	}
 	if p := q.Spec.Preemption; p != nil {
 		out.preemption = *p
@@ -238,9 +238,9 @@ func (e *Engine) CohortNode(cohort string) *quota.Node { return e.now().forest.C
 // NotReady lists the admitted workloads whose pods are not ready.
 func (e *Engine) NotReady() []*charge.Charge {
 	var out []*charge.Charge
-	for _, it := range e.now().items {
-		if it.held != nil && it.notReady {
-			out = append(out, it.charge)
+	for _, wl := range e.now().workloads {
+		if wl.held != nil && wl.notReady {
+			out = append(out, wl.charge)
 		}
 	}
 	return out

@@ -13,20 +13,20 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
-// chosen is the flavor assigned for one resource.
-type chosen struct {
+// flavorAssignment is the flavor assigned for one resource.
+type flavorAssignment struct {
 	flavor string
 	mode   Mode
 	borrow int
 	tried  int // index of the last flavor tried, -1 after the last one
 }
 
-// setAssignment is what one pod set gets.
-type setAssignment struct {
+// podSetAssignment is what one pod set gets.
+type podSetAssignment struct {
 	name     string
 	count    int32
 	requests []request
-	flavors  map[corev1.ResourceName]chosen
+	flavors  map[corev1.ResourceName]flavorAssignment
 	status   status
 	attempts []Attempt
 	// uncovered: the queue does not cover something it asks for.
@@ -34,7 +34,7 @@ type setAssignment struct {
 }
 
 // mode is the worst of the flavors assigned; without any flavor it is NoFit, unless there is nothing to say against it.
-func (p *setAssignment) mode() Mode {
+func (p *podSetAssignment) mode() Mode {
 	if p.status.empty() {
 		return Fit
 	}
@@ -50,10 +50,10 @@ func (p *setAssignment) mode() Mode {
 
 // assignment is what a whole workload gets.
 type assignment struct {
-	sets   []setAssignment
+	sets   []podSetAssignment
 	usage  quota.Usage
 	borrow int
-	last   *progress
+	last   *scanPosition
 	forced *Mode
 	// undecided says why its placement is not decided here; empty when it is.
 	undecided string
@@ -87,10 +87,10 @@ func (a *assignment) needsPreemption() []quota.FlavorResource {
 }
 
 // demand is what the workload asks for in its flavors, the resource `pods` left out as Kueue does.
-func (a *assignment) demand(it *item) quota.Usage {
+func (a *assignment) demand(wl *schedulerWorkload) quota.Usage {
 	out := quota.Usage{}
 	for i := range a.sets {
-		for _, r := range it.sets[i].scaled(a.sets[i].count) {
+		for _, r := range wl.sets[i].scaled(a.sets[i].count) {
 			if c, ok := a.sets[i].flavors[r.name]; ok && r.total != 0 {
 				fr := quota.FlavorResource{Flavor: c.flavor, Resource: r.name}
 				out[fr] = out[fr].Add(quota.Amount(r.total))
@@ -117,23 +117,23 @@ func (a *assignment) podSets() []PodSet {
 }
 
 // assign gives every pod set flavors, with as many pods as counts say; nil counts mean all.
-func (s *scheduler) assign(it *item, counts []int32, only nominated) *assignment {
+func (s *scheduler) assign(wl *schedulerWorkload, counts []int32, only nominated) *assignment {
 	a := &assignment{
 		usage: quota.Usage{},
-		last:  &progress{generation: it.queue.allocatable(), cycle: s.cycle, shape: it.shape()},
+		last:  &scanPosition{generation: wl.queue.allocatable(), cycle: s.cycle, shape: wl.schedulingHash()},
 	}
-	for _, members := range it.groups() {
-		if !s.assignGroup(it, a, members, counts, only) {
+	for _, members := range wl.groups() {
+		if !s.assignGroup(wl, a, members, counts, only) {
 			return a
 		}
 	}
 	if a.mode() != NoFit {
-		a.undecided = s.undecided(placement, it, nil)
+		a.undecided = s.undecided(placement, wl, nil)
 	}
 	return a
 }
 
-// lacks tells that the queue does not cover something asked for.
+// lacks reports whether the queue does not cover something asked for.
 func (s *scheduler) lacks(q *queue, requests []request) bool {
 	for _, r := range requests {
 		if r.total != 0 && q.covers(r.name) == nil && !s.ignoreUndeclared {
@@ -144,11 +144,11 @@ func (s *scheduler) lacks(q *queue, requests []request) bool {
 }
 
 // groups joins pod sets that must share their flavors; each of the others is a group of its own.
-func (it *item) groups() [][]int {
+func (wl *schedulerWorkload) groups() [][]int {
 	var out [][]int
 	at := map[string]int{}
-	for i := range it.sets {
-		key := it.sets[i].group
+	for i := range wl.sets {
+		key := wl.sets[i].group
 		if key == "" {
 			key = strconv.Itoa(i)
 		}
@@ -163,23 +163,23 @@ func (it *item) groups() [][]int {
 }
 
 // assignGroup assigns the pod sets of one group; false ends the assignment, as a group without flavors does.
-func (s *scheduler) assignGroup(it *item, a *assignment, members []int, counts []int32, only nominated) bool {
+func (s *scheduler) assignGroup(wl *schedulerWorkload, a *assignment, members []int, counts []int32, only nominated) bool {
 	own := make([][]request, len(members))
 	asked := make([]int32, len(members))
 	var sum []request
 	for n, i := range members {
-		asked[n] = it.sets[i].count
+		asked[n] = wl.sets[i].count
 		if counts != nil {
 			asked[n] = counts[i]
 		}
-		own[n] = s.requestsOf(it, i, asked[n])
+		own[n] = s.requestsOf(wl, i, asked[n])
 		sum = s.merge(sum, own[n])
 	}
-	flavors, st, attempts := s.findFlavors(it, a, members, sum, only)
-	uncovered := flavors == nil && s.lacks(it.queue, sum)
+	flavors, st, attempts := s.findFlavors(wl, a, members, sum, only)
+	uncovered := flavors == nil && s.lacks(wl.queue, sum)
 	complete := true
 	for n, i := range members {
-		set := setAssignment{name: it.sets[i].name, count: asked[n], requests: own[n], status: st, attempts: attempts, uncovered: uncovered, flavors: map[corev1.ResourceName]chosen{}}
+		set := podSetAssignment{name: wl.sets[i].name, count: asked[n], requests: own[n], status: st, attempts: attempts, uncovered: uncovered, flavors: map[corev1.ResourceName]flavorAssignment{}}
 		for _, r := range own[n] {
 			if c, ok := flavors[r.name]; ok {
 				set.flavors[r.name] = c
@@ -195,9 +195,9 @@ func (s *scheduler) assignGroup(it *item, a *assignment, members []int, counts [
 
 // requestsOf are the requests of a pod set with the given number of pods; a queue that covers `pods` is asked for
 // their number as well.
-func (s *scheduler) requestsOf(it *item, set int, count int32) []request {
-	requests := it.sets[set].scaled(count)
-	if it.queue.covers(corev1.ResourcePods) != nil {
+func (s *scheduler) requestsOf(wl *schedulerWorkload, set int, count int32) []request {
+	requests := wl.sets[set].scaled(count)
+	if wl.queue.covers(corev1.ResourcePods) != nil {
 		requests = s.merge(requests, []request{{corev1.ResourcePods, int64(count)}})
 	}
 	return requests
@@ -217,7 +217,7 @@ func (s *scheduler) merge(a, b []request) []request {
 	return s.ordered(sum)
 }
 
-func (a *assignment) append(set setAssignment) {
+func (a *assignment) append(set podSetAssignment) {
 	tried := map[corev1.ResourceName]int{}
 	for _, r := range set.requests {
 		c, ok := set.flavors[r.name]
@@ -234,22 +234,22 @@ func (a *assignment) append(set setAssignment) {
 }
 
 // findFlavors finds flavors for all requests of a group of pod sets. No flavors at all means failure; where the order
-// of resources is left to chance, so is which failure is told.
-func (s *scheduler) findFlavors(it *item, a *assignment, members []int, requests []request, only nominated) (map[corev1.ResourceName]chosen, status, []Attempt) {
-	flavors := map[corev1.ResourceName]chosen{}
+// of resources is left to chance, so is which failure is written.
+func (s *scheduler) findFlavors(wl *schedulerWorkload, a *assignment, members []int, requests []request, only nominated) (map[corev1.ResourceName]flavorAssignment, status, []Attempt) {
+	flavors := map[corev1.ResourceName]flavorAssignment{}
 	done := map[*group]bool{}
 	var passed text
 	var failures status
 	var attempts []Attempt
 	for _, r := range requests {
-		g := it.queue.covers(r.name)
+		g := wl.queue.covers(r.name)
 		if g == nil {
 			if r.total != 0 && !s.ignoreUndeclared {
 				failures = append(failures, text{certain(message.Of(message.NotCovered, string(r.name)).Text())})
 			}
 		} else if !done[g] {
 			done[g] = true
-			found, reasons, tried := s.findFlavor(it, a, members, g, r.name, requests, only)
+			found, reasons, tried := s.findFlavor(wl, a, members, g, r.name, requests, only)
 			attempts = append(attempts, tried...)
 			if len(found) == 0 {
 				failures = append(failures, reasons)

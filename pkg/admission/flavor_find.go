@@ -18,14 +18,14 @@ type nominated map[string]map[corev1.ResourceName]string
 
 // findFlavor finds one flavor of a resource group for all that a group of pod sets asks of it. Flavors are tried in
 // order, from where the last attempt left off.
-func (s *scheduler) findFlavor(it *item, a *assignment, members []int, g *group, first corev1.ResourceName, requests []request, only nominated) (map[corev1.ResourceName]chosen, text, []Attempt) {
-	fungible := it.queue.fungible
+func (s *scheduler) findFlavor(wl *schedulerWorkload, a *assignment, members []int, g *group, first corev1.ResourceName, requests []request, only nominated) (map[corev1.ResourceName]flavorAssignment, text, []Attempt) {
+	fungible := wl.queue.fungible
 	scan := s.gate(release.FlavorFungibility)
 	start, last := 0, -1
 	if scan {
-		start = it.last.next(members[0], first)
+		start = wl.position.next(members[0], first)
 	}
-	var found map[corev1.ResourceName]chosen
+	var found map[corev1.ResourceName]flavorAssignment
 	bestRank := worst
 	winner := -1
 	var reasons text
@@ -33,22 +33,22 @@ func (s *scheduler) findFlavor(it *item, a *assignment, members []int, g *group,
 	for i := start; i < len(g.flavors); i++ {
 		last = i
 		f := g.flavors[i]
-		if only != nil && !only.has(it, members, first, f.name) {
+		if only != nil && !only.has(wl, members, first, f.name) {
 			reasons = append(reasons, certain(message.Of(message.NotNominated, f.name, string(first)).Text()))
 			continue
 		}
-		at := Attempt{PodSet: it.sets[members[0]].name, Flavor: f.name, group: g.index}
-		if why := s.refusesAny(it, members, f, g); why != "" {
+		at := Attempt{PodSet: wl.sets[members[0]].name, Flavor: f.name, group: g.index}
+		if why := s.refusesAny(wl, members, f, g); why != "" {
 			at.Reasons, at.reason = []string{why}, reasonNoMatchingFlavor
 			reasons, attempts = append(reasons, certain(why)), append(attempts, at)
 			continue
 		}
-		picks, r, said := s.tryFlavor(it, a, f, g, requests, &at)
+		picks, r, said := s.tryFlavor(wl, a, f, g, requests, &at)
 		attempts, reasons = append(attempts, at), append(reasons, said)
 		if !scan {
-			if r.chance > bestRank.chance {
+			if r.mode > bestRank.mode {
 				found, bestRank, winner = picks, r, len(attempts)-1
-				if r.chance == fit {
+				if r.mode == fit {
 					break
 				}
 			}
@@ -62,20 +62,20 @@ func (s *scheduler) findFlavor(it *item, a *assignment, members []int, g *group,
 			found, bestRank, winner = picks, r, len(attempts)-1
 		}
 	}
-	if winner >= 0 && bestRank.chance != noFit {
+	if winner >= 0 && bestRank.mode != noFit {
 		attempts[winner].Chosen = true
 	}
 	if scan {
 		remember(found, last, g)
 	}
-	if bestRank.chance == fit {
+	if bestRank.mode == fit {
 		reasons = nil
 	}
 	return found, reasons, attempts
 }
 
 // remember notes in what was found the last flavor of the group that was tried; -1 says that it was the last there is.
-func remember(found map[corev1.ResourceName]chosen, last int, g *group) {
+func remember(found map[corev1.ResourceName]flavorAssignment, last int, g *group) {
 	if last == len(g.flavors)-1 {
 		last = -1
 	}
@@ -85,81 +85,81 @@ func remember(found map[corev1.ResourceName]chosen, last int, g *group) {
 	}
 }
 
-func (n nominated) has(it *item, members []int, name corev1.ResourceName, flavor string) bool {
+func (n nominated) has(wl *schedulerWorkload, members []int, name corev1.ResourceName, flavor string) bool {
 	for _, i := range members {
-		if n[it.sets[i].name][name] == flavor {
+		if n[wl.sets[i].name][name] == flavor {
 			return true
 		}
 	}
 	return false
 }
 
-func (s *scheduler) refusesAny(it *item, members []int, f *flavor, g *group) string {
+func (s *scheduler) refusesAny(wl *schedulerWorkload, members []int, f *flavor, g *group) string {
 	for _, i := range members {
-		if why := s.refuses(it, i, f, g); why != "" {
+		if why := s.refuses(wl, i, f, g); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// outcome is what one resource of a flavor came to.
-type outcome struct {
-	rank   rank
-	reason string // empty when it fits
-	fine   string // granular reason
+// resourceFit is what one resource of a flavor came to.
+type resourceFit struct {
+	score          flavorScore
+	reason         string // empty when it fits
+	granularReason string
 }
 
 // tryFlavor weighs one flavor for all resources of its group. The flavor is as good as the worst of them.
-func (s *scheduler) tryFlavor(it *item, a *assignment, f *flavor, g *group, requests []request, at *Attempt) (map[corev1.ResourceName]chosen, rank, choice) {
-	picks := map[corev1.ResourceName]chosen{}
+func (s *scheduler) tryFlavor(wl *schedulerWorkload, a *assignment, f *flavor, g *group, requests []request, at *Attempt) (map[corev1.ResourceName]flavorAssignment, flavorScore, choice) {
+	picks := map[corev1.ResourceName]flavorAssignment{}
 	total := best
-	var outcomes []outcome
+	var outcomes []resourceFit
 	for _, r := range requests {
 		if !g.covered[r.name] {
 			continue
 		}
 		fr := quota.FlavorResource{Flavor: f.name, Resource: r.name}
-		line, o := s.fitsQuota(it, fr, a.usage[fr], quota.Amount(r.total))
+		line, o := s.fitsQuota(wl, fr, a.usage[fr], quota.Amount(r.total))
 		at.Lines = append(at.Lines, line)
 		outcomes = append(outcomes, o)
-		at.Borrow = max(at.Borrow, o.rank.borrow)
-		if s.preferred(total, o.rank, it.queue.fungible) {
-			total = o.rank
+		at.Borrow = max(at.Borrow, o.score.borrow)
+		if s.preferred(total, o.score, wl.queue.fungible) {
+			total = o.score
 		}
 		if o.reason != "" {
-			at.reason = moreSevere(at.reason, o.fine)
+			at.reason = moreSevere(at.reason, o.granularReason)
 			at.Reasons = append(at.Reasons, o.reason)
 		}
-		if total.chance == noFit {
+		if total.mode == noFit {
 			if s.behavior.StopAtFirstNoFitResource && s.behavior.ResourceOrder == release.FNV64a {
 				break
 			}
 			continue
 		}
-		picks[r.name] = chosen{flavor: f.name, mode: o.rank.chance.mode(), borrow: o.rank.borrow}
+		picks[r.name] = flavorAssignment{flavor: f.name, mode: o.score.mode.assignmentMode(), borrow: o.score.borrow}
 	}
 	slices.Sort(at.Reasons)
-	at.Mode, at.NoCandidates = total.chance.mode(), total.chance == noCandidates
+	at.Mode, at.NoCandidates = total.mode.assignmentMode(), total.mode == noCandidates
 	return picks, total, s.readings(outcomes, total)
 }
 
-// readings lists what may be told of a flavor. Versions that stop at the first resource that can't fit, in an
-// arbitrary order, tell one of those and any of the others.
-func (s *scheduler) readings(outcomes []outcome, total rank) choice {
+// readings lists what may be written about a flavor. Versions that stop at the first resource that can't fit, in an
+// arbitrary order, write one of those and any of the others.
+func (s *scheduler) readings(outcomes []resourceFit, total flavorScore) choice {
 	var all, soft, hard []string
 	for _, o := range outcomes {
 		switch {
 		case o.reason == "":
 			continue
-		case o.rank.chance == noFit:
+		case o.score.mode == noFit:
 			hard = append(hard, o.reason)
 		default:
 			soft = append(soft, o.reason)
 		}
 		all = append(all, o.reason)
 	}
-	if !s.behavior.StopAtFirstNoFitResource || s.behavior.ResourceOrder != release.GoMap || total.chance != noFit || len(all) < 2 {
+	if !s.behavior.StopAtFirstNoFitResource || s.behavior.ResourceOrder != release.GoMap || total.mode != noFit || len(all) < 2 {
 		return certain(all...)
 	}
 	var out choice
@@ -188,27 +188,27 @@ func subsets(of []string, n int) [][]string {
 }
 
 // fitsQuota weighs one resource of a flavor, beside what earlier pod sets of the workload take of it.
-func (s *scheduler) fitsQuota(it *item, fr quota.FlavorResource, before, asked quota.Amount) (Line, outcome) {
-	node := it.queue.node
+func (s *scheduler) fitsQuota(wl *schedulerWorkload, fr quota.FlavorResource, before, asked quota.Amount) (Line, resourceFit) {
+	node := wl.queue.node
 	l := Line{FlavorResource: fr, Requested: asked, Before: before, Available: node.Available(fr), Maximum: node.PotentialAvailable(fr)}
 	val := before.Add(asked)
 	if val > l.Maximum {
 		l.Over, l.Short = true, val.Sub(l.Maximum)
-		return l, outcome{rank{noFit, 0}, s.tooMuch(fr, before, asked, l.Maximum), reasonExceedsMaxQuota}
+		return l, resourceFit{flavorScore{noFit, 0}, s.tooMuch(fr, before, asked, l.Maximum), reasonExceedsMaxQuota}
 	}
 	height, smaller := node.BorrowingHeight(fr, val)
 	if val <= l.Available {
 		l.Mode = Fit
-		return l, outcome{rank: rank{fit, height}}
+		return l, resourceFit{score: flavorScore{fit, height}}
 	}
 	l.Short = val.Sub(l.Available)
 	reason := message.Of(message.NotEnoughUnused, string(fr.Resource), fr.Flavor, s.amount(fr, l.Short)).Text()
-	if node.Limits(fr).Nominal >= val || smaller || s.preemptsWhileBorrowing(it.queue) {
-		r := s.possible(it, fr, val)
-		l.Mode = r.chance.mode()
-		return l, outcome{r, reason, ""}
+	if node.Limits(fr).Nominal >= val || smaller || s.preemptsWhileBorrowing(wl.queue) {
+		r := s.possible(wl, fr, val)
+		l.Mode = r.mode.assignmentMode()
+		return l, resourceFit{r, reason, ""}
 	}
-	return l, outcome{rank{noFit, height}, reason, reasonWaitingForQuota}
+	return l, resourceFit{flavorScore{noFit, height}, reason, reasonWaitingForQuota}
 }
 
 func (s *scheduler) preemptsWhileBorrowing(q *queue) bool {

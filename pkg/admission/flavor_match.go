@@ -24,26 +24,26 @@ type flavorKey struct {
 
 // refuses says, in Kueue's words, why a flavor does not take the pods of a pod set; empty when it does. Quota is not
 // looked at.
-func (s *scheduler) refuses(it *item, set int, f *flavor, g *group) string {
+func (s *scheduler) refuses(wl *schedulerWorkload, set int, f *flavor, g *group) string {
 	key := flavorKey{set, f.name}
-	why, known := it.fits[key]
+	why, known := wl.fits[key]
 	if !known {
-		why = s.mismatch(it, set, f, g)
-		if it.fits == nil {
-			it.fits = map[flavorKey]string{}
+		why = s.mismatch(wl, set, f, g)
+		if wl.fits == nil {
+			wl.fits = map[flavorKey]string{}
 		}
-		it.fits[key] = why
+		wl.fits[key] = why
 	}
 	return why
 }
 
-func (s *scheduler) mismatch(it *item, set int, f *flavor, g *group) string {
+func (s *scheduler) mismatch(wl *schedulerWorkload, set int, f *flavor, g *group) string {
 	if f.object == nil {
 		return message.Of(message.FlavorNotFound, f.name).Text()
 	}
-	ps := &it.sets[set]
+	ps := &wl.sets[set]
 	if s.gate(release.TopologyAwareScheduling) {
-		if why := topologyMismatch(it.queue, ps, f, g); why != "" {
+		if why := topologyMismatch(wl.queue, ps, f, g); why != "" {
 			return why
 		}
 	}
@@ -87,7 +87,7 @@ func topologyMismatch(q *queue, ps *podSet, f *flavor, g *group) string {
 	return ""
 }
 
-// asksFor tells that the pods themselves request a resource of the group.
+// asksFor reports whether the pods themselves request a resource of the group.
 func asksFor(ps *podSet, g *group) bool {
 	for _, containers := range [][]corev1.Container{ps.spec.InitContainers, ps.spec.Containers} {
 		for i := range containers {

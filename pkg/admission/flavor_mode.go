@@ -8,18 +8,18 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// chance is what a flavor offers, finer than [Mode]; higher is better.
-type chance int
+// granularMode is how well a flavor serves, finer than [Mode]; higher is better.
+type granularMode int
 
 const (
-	noFit chance = iota
+	noFit granularMode = iota
 	noCandidates
 	preempt
 	reclaim
 	fit
 )
 
-func (c chance) mode() Mode {
+func (c granularMode) assignmentMode() Mode {
 	switch c {
 	case noFit:
 		return NoFit
@@ -29,40 +29,40 @@ func (c chance) mode() Mode {
 	return NeedsPreemption
 }
 
-// rank is a chance together with how far away the quota is borrowed from.
-type rank struct {
-	chance chance
+// flavorScore is a granularMode together with how far away the quota is borrowed from.
+type flavorScore struct {
+	mode   granularMode
 	borrow int
 }
 
 var (
-	worst = rank{noFit, math.MaxInt}
-	best  = rank{fit, 0}
+	worst = flavorScore{noFit, math.MaxInt}
+	best  = flavorScore{fit, 0}
 )
 
-// preferred tells whether a is better than b under the queue's flavor fungibility.
-func (s *scheduler) preferred(a, b rank, f kueue.FlavorFungibility) bool {
+// preferred reports whether a is better than b under the queue's flavor fungibility.
+func (s *scheduler) preferred(a, b flavorScore, f kueue.FlavorFungibility) bool {
 	switch {
-	case a.chance == noFit:
+	case a.mode == noFit:
 		return false
-	case b.chance == noFit:
+	case b.mode == noFit:
 		return true
-	case s.behavior.NoCandidatesRankedLast && (a.chance == noCandidates) != (b.chance == noCandidates):
-		return b.chance == noCandidates
+	case s.behavior.NoCandidatesRankedLast && (a.mode == noCandidates) != (b.mode == noCandidates):
+		return b.mode == noCandidates
 	case f.Preference != nil && *f.Preference == kueue.PreemptionOverBorrowing && a.borrow != b.borrow:
 		return a.borrow < b.borrow
-	case a.chance != b.chance:
-		return a.chance > b.chance
+	case a.mode != b.mode:
+		return a.mode > b.mode
 	}
 	return a.borrow < b.borrow
 }
 
-// tryNext tells whether later flavors are looked at although this one may do.
-func tryNext(r rank, f kueue.FlavorFungibility) bool {
+// tryNext reports whether later flavors are looked at although this one may do.
+func tryNext(r flavorScore, f kueue.FlavorFungibility) bool {
 	switch {
-	case r.chance == noFit, r.chance == noCandidates:
+	case r.mode == noFit, r.mode == noCandidates:
 		return true
-	case (r.chance == preempt || r.chance == reclaim) && f.WhenCanPreempt == kueue.TryNextFlavor:
+	case (r.mode == preempt || r.mode == reclaim) && f.WhenCanPreempt == kueue.TryNextFlavor:
 		return true
 	}
 	return r.borrow > 0 && f.WhenCanBorrow == kueue.TryNextFlavor

@@ -11,54 +11,54 @@ import (
 
 // attempt assigns flavors and, where that takes it, finds whom to preempt. When all pods neither fit nor preempt, and
 // the workload may shrink, fewer are tried.
-func (s *scheduler) attempt(it *item, only nominated) (*assignment, []target) {
-	s.dropOutdated(it, s.cycle)
-	full := s.assign(it, nil, only)
+func (s *scheduler) attempt(wl *schedulerWorkload, only nominated) (*assignment, []target) {
+	s.dropOutdated(wl, s.cycle)
+	full := s.assign(wl, nil, only)
 	switch full.mode() {
 	case Fit:
 		return full, nil
 	case NeedsPreemption:
-		if full.crashes(it) {
+		if full.crashes(wl) {
 			return full, nil
 		}
-		if ts := s.targets(it, full); len(ts) > 0 {
+		if ts := s.targets(wl, full); len(ts) > 0 {
 			return full, ts
 		}
 	}
 	if !s.gate(release.PartialAdmission) {
 		return full, nil
 	}
-	if fewer, ts := s.shrink(it, only); fewer != nil {
+	if fewer, ts := s.shrink(wl, only); fewer != nil {
 		return fewer, ts
 	}
 	return full, nil
 }
 
 // dropOutdated lets the flavor scan of a workload begin anew where, in a cycle, it must.
-func (s *scheduler) dropOutdated(it *item, cycle int) {
-	if it.last != nil && s.outdated(it, cycle) {
-		it.last = nil
+func (s *scheduler) dropOutdated(wl *schedulerWorkload, cycle int) {
+	if wl.position != nil && s.outdated(wl, cycle) {
+		wl.position = nil
 	}
 }
 
-func (s *scheduler) outdated(it *item, cycle int) bool {
+func (s *scheduler) outdated(wl *schedulerWorkload, cycle int) bool {
 	if s.behavior.PreserveScanProgress {
-		if it.last.shape != it.shape() {
+		if wl.position.shape != wl.schedulingHash() {
 			return true
 		}
-		if cycle-it.last.cycle <= 1 {
+		if cycle-wl.position.cycle <= 1 {
 			return false
 		}
 	}
-	return it.queue.allocatable() > it.last.generation
+	return wl.queue.allocatable() > wl.position.generation
 }
 
 // shrink takes pods away, of all pod sets that allow it in proportion, and searches for the largest number that is
 // served. It supposes, as Kueue does, that fewer pods are never harder to serve.
-func (s *scheduler) shrink(it *item, only nominated) (*assignment, []target) {
+func (s *scheduler) shrink(wl *schedulerWorkload, only nominated) (*assignment, []target) {
 	total := 0
-	for i := range it.sets {
-		total += int(it.sets[i].most() - it.sets[i].least())
+	for i := range wl.sets {
+		total += int(wl.sets[i].most() - wl.sets[i].least())
 	}
 	if total == 0 {
 		return nil, nil
@@ -66,18 +66,18 @@ func (s *scheduler) shrink(it *item, only nominated) (*assignment, []target) {
 	var last *assignment
 	var lastTargets []target
 	lastGood := 0
-	counts := make([]int32, len(it.sets))
+	counts := make([]int32, len(wl.sets))
 	found := sort.Search(total+1, func(i int) bool {
-		for n := range it.sets {
-			ps := &it.sets[n]
+		for n := range wl.sets {
+			ps := &wl.sets[n]
 			counts[n] = ps.most() - int32(int64(ps.most()-ps.least())*int64(i)/int64(total))
 		}
-		a := s.assign(it, counts, only)
+		a := s.assign(wl, counts, only)
 		var ts []target
 		switch a.mode() {
 		case Fit:
 		case NeedsPreemption:
-			if ts = s.targets(it, a); len(ts) == 0 && !a.crashes(it) {
+			if ts = s.targets(wl, a); len(ts) == 0 && !a.crashes(wl) {
 				return false
 			}
 		default:

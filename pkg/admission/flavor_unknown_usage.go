@@ -14,22 +14,22 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
-// onlyUsageMissing tells that all that is not known about a workload is what others use, and its own priority: neither
-// matters where no usage could let it in.
-func (it *item) onlyUsageMissing() bool {
-	if it.unknown == nil || it.queue == nil || it.charge.Verdict != charge.Charged || len(it.unknown.Missing) == 0 {
+// onlyUsageMissing reports whether all that is not known about a workload is what others use, and its own priority:
+// neither matters where no usage could let it in.
+func (wl *schedulerWorkload) onlyUsageMissing() bool {
+	if wl.unknown == nil || wl.queue == nil || wl.charge.Verdict != charge.Charged || len(wl.unknown.Missing) == 0 {
 		return false
 	}
-	return !slices.ContainsFunc(it.unknown.Missing, func(kind string) bool {
-		return kind != cluster.Workload.Kind && kind != it.charge.Workload.PriorityMissing
+	return !slices.ContainsFunc(wl.unknown.Missing, func(kind string) bool {
+		return kind != cluster.Workload.Kind && kind != wl.charge.Workload.PriorityMissing
 	})
 }
 
-// holdsNothing tells that the workload can't have quota already: it has none by its Workload, was never in a cluster, or
-// its job is kept from running. What holds quota keeps it, whatever becomes of its queue.
-func (it *item) holdsNothing() bool {
-	w := it.charge.Workload
-	return w.Object != nil || w.Owner == nil || it.laid() || w.Owner.Meta.UID == "" || workload.Suspended(w.Owner)
+// holdsNothing reports whether the workload can't have quota already: it has none by its Workload, was never in a
+// cluster, or its job is kept from running. What holds quota keeps it, whatever becomes of its queue.
+func (wl *schedulerWorkload) holdsNothing() bool {
+	w := wl.charge.Workload
+	return w.Object != nil || w.Owner == nil || wl.fromManifest() || w.Owner.Meta.UID == "" || workload.Suspended(w.Owner)
 }
 
 // whateverIsUsed decides about a workload that could not be admitted even if nothing were used: a pod set of it, be it with
@@ -37,15 +37,15 @@ func (it *item) holdsNothing() bool {
 // not covered, or is turned away by every flavor. Nil when usage matters.
 //
 // Each pod set is weighed alone: where those before it are placed depends on usage.
-func (s *scheduler) whateverIsUsed(it *item) *Decision {
+func (s *scheduler) whateverIsUsed(wl *schedulerWorkload) *Decision {
 	switch {
-	case !it.usageAlone:
+	case !wl.usageAlone:
 		return nil
-	case len(it.invalid) > 0:
-		return s.turnedDown(it)
+	case len(wl.invalid) > 0:
+		return s.invalidDecision(wl)
 	}
-	for _, members := range it.groups() {
-		reasons, attempts := s.neverFits(it, members)
+	for _, members := range wl.groups() {
+		reasons, attempts := s.neverFits(wl, members)
 		if len(reasons) == 0 {
 			continue
 		}
@@ -53,7 +53,7 @@ func (s *scheduler) whateverIsUsed(it *item) *Decision {
 		if !s.behavior.GranularReasons {
 			d.Reason = reasonPending
 		}
-		s.sayIfCertain(it, d)
+		s.sayIfCertain(wl, d)
 		d.Why = "it can't be admitted whatever others use, which is not in the input"
 		if len(attempts) == 0 {
 			d.Why += ": " + strings.Join(reasons, ", ")
@@ -64,11 +64,11 @@ func (s *scheduler) whateverIsUsed(it *item) *Decision {
 }
 
 // sayIfCertain adds Kueue's message where no part of it is about usage.
-func (s *scheduler) sayIfCertain(it *item, d *Decision) {
-	saved := it.last
-	defer func() { it.last = saved }()
-	it.last = nil
-	a, _ := s.attempt(it, nil)
+func (s *scheduler) sayIfCertain(wl *schedulerWorkload, d *Decision) {
+	saved := wl.position
+	defer func() { wl.position = saved }()
+	wl.position = nil
+	a, _ := s.attempt(wl, nil)
 	if a.mode() != NoFit {
 		return
 	}
@@ -85,35 +85,36 @@ func (s *scheduler) sayIfCertain(it *item, d *Decision) {
 	d.say(a.messages(), "")
 }
 
-// neverFits says, in Kueue's words, why pod sets that share their flavors fit none whatever is used; nothing when they may.
-func (s *scheduler) neverFits(it *item, members []int) (reasons []string, attempts []Attempt) {
+// neverFits says, in Kueue's words, why pod sets that share their flavors fit none whatever is used; nothing when they
+// may.
+func (s *scheduler) neverFits(wl *schedulerWorkload, members []int) (reasons []string, attempts []Attempt) {
 	var sum []request
 	for _, i := range members {
-		ps := &it.sets[i]
+		ps := &wl.sets[i]
 		fewest := ps.count
 		if s.gate(release.PartialAdmission) {
 			fewest = min(fewest, ps.least())
 		}
-		sum = s.merge(sum, s.requestsOf(it, i, fewest))
+		sum = s.merge(sum, s.requestsOf(wl, i, fewest))
 	}
 	for _, r := range sum {
-		if it.queue.covers(r.name) == nil && r.total != 0 && !s.ignoreUndeclared {
+		if wl.queue.covers(r.name) == nil && r.total != 0 && !s.ignoreUndeclared {
 			return []string{message.Of(message.NotCovered, string(r.name)).Text()}, nil
 		}
 	}
-	for g := range it.queue.groups {
-		group := &it.queue.groups[g]
+	for g := range wl.queue.groups {
+		group := &wl.queue.groups[g]
 		if !slices.ContainsFunc(sum, func(r request) bool { return group.covered[r.name] }) {
 			continue
 		}
 		reasons, attempts = nil, nil
 		open := len(group.flavors) == 0
 		for _, f := range group.flavors {
-			at := Attempt{PodSet: it.sets[members[0]].name, Flavor: f.name, group: group.index}
-			if why := s.refusesAny(it, members, f, group); why != "" {
+			at := Attempt{PodSet: wl.sets[members[0]].name, Flavor: f.name, group: group.index}
+			if why := s.refusesAny(wl, members, f, group); why != "" {
 				at.Reasons = []string{why}
 			} else {
-				s.exceeds(it, f, group, sum, &at)
+				s.exceeds(wl, f, group, sum, &at)
 			}
 			open = open || len(at.Reasons) == 0
 			reasons, attempts = append(reasons, at.Reasons...), append(attempts, at)
@@ -126,10 +127,10 @@ func (s *scheduler) neverFits(it *item, members []int) (reasons []string, attemp
 }
 
 // exceeds adds to an attempt what is more than the flavor can ever give.
-func (s *scheduler) exceeds(it *item, f *flavor, g *group, requests []request, at *Attempt) {
+func (s *scheduler) exceeds(wl *schedulerWorkload, f *flavor, g *group, requests []request, at *Attempt) {
 	for _, r := range requests {
 		fr := quota.FlavorResource{Flavor: f.name, Resource: r.name}
-		most := it.queue.node.PotentialAvailable(fr)
+		most := wl.queue.node.PotentialAvailable(fr)
 		if asked := quota.Amount(r.total); g.covered[r.name] && asked > most {
 			at.Lines = append(at.Lines, Line{FlavorResource: fr, Requested: asked, Maximum: most, Short: asked.Sub(most), Over: true})
 			at.Reasons = append(at.Reasons, s.tooMuch(fr, 0, asked, most))

@@ -12,8 +12,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/test/corpus"
 )
 
-// An export of queues without the Workloads that use them: 8 GPUs of its own and 4 of its cohort's in flavor new, and 8 in
-// flavor old, which is tainted.
+// An export of queues without the Workloads that use them: 8 GPUs of its own and 4 of its cohort's in flavor new, and 8
+// in flavor old, which is tainted.
 const queuesAlone = `apiVersion: config.kueue.x-k8s.io/v1beta2
 kind: Configuration
 integrations: {frameworks: [batch/job]}
@@ -121,8 +121,8 @@ func TestWhatIsCertainWhateverIsUsed(t *testing.T) {
 	}
 }
 
-// TestNoClusterQueueInTheInput: whether one is missing or only left out of the input is told by what Kueue has written on
-// the LocalQueue, if by anything.
+// TestNoClusterQueueInTheInput: whether one is missing or only left out of the input is told by what Kueue has written
+// on the LocalQueue, if by anything.
 func TestNoClusterQueueInTheInput(t *testing.T) {
 	const queue = "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: lq, namespace: lab}\nspec: {clusterQueue: cq}\n"
 	for name, tc := range map[string]struct {
@@ -151,8 +151,8 @@ func TestNoClusterQueueInTheInput(t *testing.T) {
 	}
 }
 
-// TestTheClaimsAreRefusedFirst: what a workload's claims are refused for is said by the controller, so that the workload
-// never gets into a queue that would not take it, and what that one would say is not said.
+// TestTheClaimsAreRefusedFirst: what a workload's claims are refused for is said by the controller, so that the
+// workload never gets into a queue that would not take it, and what that one would say is not said.
 func TestTheClaimsAreRefusedFirst(t *testing.T) {
 	const unmapped = `spec.podSets[0].template.spec.resourceClaims[0].resourceClaimTemplateName: Not found: "DeviceClass gpu is not mapped in DRA configuration for podset main"`
 	claims := strings.NewReplacer("containers: [{name: c, resources: {requests: {cpu: 1, nvidia.com/gpu: 2}, limits: {nvidia.com/gpu: 2}}}]",

@@ -174,13 +174,13 @@ var preemptionWords = map[string]string{
 }
 
 // preemptionMessage is what the conditions of a victim say.
-func preemptionMessage(preemptor *item, t target) string {
+func preemptionMessage(preemptor *schedulerWorkload, t target) string {
 	w := preemptor.charge.Workload
 	job := ""
 	if w.Record != nil {
 		job = w.Record.Meta.Labels[jobUIDLabel]
 	}
-	paths := fmt.Sprintf("; preemptor path: %s; preemptee path: %s", path(preemptor.queue.node), path(t.item.held.queue.node))
+	paths := fmt.Sprintf("; preemptor path: %s; preemptee path: %s", path(preemptor.queue.node), path(t.workload.held.queue.node))
 	return message.Of(message.Preempted, cmp.Or(preemptor.uid, "UNKNOWN"), cmp.Or(job, "UNKNOWN"), preemptionWords[t.reason], paths).Text()
 }
 

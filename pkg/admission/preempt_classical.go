@@ -20,7 +20,7 @@ const (
 
 // candidate is a workload that classical preemption may take.
 type candidate struct {
-	item *item
+	workload *schedulerWorkload
 	// common is the lowest cohort above both queues; nil for the preemptor's own queue.
 	common *quota.Node
 	reason string
@@ -32,13 +32,13 @@ type candidate struct {
 //
 // Candidates are of three kinds: those over whose quota the preemptor has the advantage of being nearer in the tree of
 // cohorts, those elsewhere in the cohort that only priority decides about, and those in the same queue.
-func (q *search) classically() []target {
+func (q *preemptionSearch) classically() []target {
 	near, far := q.elsewhere()
 	same := q.sameQueue()
 	lacking := q.shortfall()
 	for _, list := range [][]candidate{near, far, same} {
 		for i := 0; i < len(list) && len(lacking) > 0; i++ {
-			give(lacking, list[i].item)
+			give(lacking, list[i].workload)
 		}
 	}
 	if len(near)+len(far)+len(same) == 0 || len(lacking) > 0 {
@@ -51,7 +51,7 @@ func (q *search) classically() []target {
 	for _, evicted := range []bool{true, false} {
 		for _, list := range [][]candidate{near, far, same} {
 			for _, c := range list {
-				if c.item.evicted == evicted {
+				if c.workload.evicted == evicted {
 					order = append(order, c)
 				}
 			}
@@ -66,7 +66,7 @@ func (q *search) classically() []target {
 }
 
 // borrowingTried says whether preemption is tried with the preemptor borrowing, without, or both, and in which order.
-func (q *search) borrowingTried(near, far []candidate) []bool {
+func (q *preemptionSearch) borrowingTried(near, far []candidate) []bool {
 	forbidden := q.mayNotBorrow()
 	switch {
 	case len(near)+len(far) == 0, forbidden && !q.underNominal():
@@ -77,14 +77,14 @@ func (q *search) borrowingTried(near, far []candidate) []bool {
 	return []bool{true, false}
 }
 
-func (q *search) mayNotBorrow() bool {
-	b := q.it.queue.preemption.BorrowWithinCohort
+func (q *preemptionSearch) mayNotBorrow() bool {
+	b := q.preemptor.queue.preemption.BorrowWithinCohort
 	return b == nil || b.Policy == kueue.BorrowWithinCohortPolicyNever
 }
 
-// underNominal tells that the queue uses less than its nominal quota of everything that needs preemption.
-func (q *search) underNominal() bool {
-	node := q.it.queue.node
+// underNominal reports whether the queue uses less than its nominal quota of everything that needs preemption.
+func (q *preemptionSearch) underNominal() bool {
+	node := q.preemptor.queue.node
 	for _, fr := range q.keys {
 		if node.Limits(fr).Nominal <= node.Used(fr) {
 			return false
@@ -93,14 +93,14 @@ func (q *search) underNominal() bool {
 	return true
 }
 
-func (q *search) take(order []candidate, borrow bool) []target {
+func (q *preemptionSearch) take(order []candidate, borrow bool) []target {
 	var out []target
 	for _, c := range order {
 		if !q.stillValid(c, borrow) {
 			continue
 		}
-		remove(c.item)
-		out = append(out, target{c.item, c.reason})
+		remove(c.workload)
+		out = append(out, target{c.workload, c.reason})
 		if q.fits(borrow) {
 			out = q.spare(out, borrow)
 			putBackAll(out)
@@ -111,11 +111,11 @@ func (q *search) take(order []candidate, borrow bool) []target {
 	return nil
 }
 
-// stillValid tells that a candidate may be taken: its queue, and the cohorts below the common one, still use more than
-// they own.
-func (q *search) stillValid(c candidate, borrow bool) bool {
-	home := c.item.held.queue
-	if home == q.it.queue {
+// stillValid reports whether a candidate may be taken: its queue, and the cohorts below the common one, still use more
+// than they own.
+func (q *preemptionSearch) stillValid(c candidate, borrow bool) bool {
+	home := c.workload.held.queue
+	if home == q.preemptor.queue {
 		return true
 	}
 	if borrow && c.withoutBorrowing || home.node.WithinQuota(q.keys) {
@@ -132,28 +132,28 @@ func (q *search) stillValid(c candidate, borrow bool) bool {
 	return true
 }
 
-func (q *search) sameQueue() []candidate {
-	policy := q.it.queue.preemption.WithinClusterQueue
+func (q *preemptionSearch) sameQueue() []candidate {
+	policy := q.preemptor.queue.preemption.WithinClusterQueue
 	if policy == kueue.PreemptionPolicyNever {
 		return nil
 	}
 	var out []candidate
-	for _, o := range q.it.queue.holders {
-		if o.held.delta.Touches(q.ids) && q.allows(o, policy) && !q.gone[o] {
-			out = append(out, candidate{item: o, reason: inClusterQueue})
+	for _, o := range q.preemptor.queue.holders {
+		if o.held.delta.Touches(q.ids) && q.allows(o, policy) && !q.removed[o] {
+			out = append(out, candidate{workload: o, reason: inClusterQueue})
 		}
 	}
 	return out
 }
 
-func (q *search) sort(cs []candidate) {
-	slices.SortFunc(cs, func(a, b candidate) int { return q.before(a.item, b.item, q.it.queue) })
+func (q *preemptionSearch) sort(cs []candidate) {
+	slices.SortFunc(cs, func(a, b candidate) int { return q.before(a.workload, b.workload, q.preemptor.queue) })
 }
 
 // elsewhere collects the candidates of other queues, walking up the tree. Once a subtree could serve the workload from
 // its own quota, the preemptor has the advantage over everybody beyond it.
-func (q *search) elsewhere() (near, far []candidate) {
-	home := q.it.queue
+func (q *preemptionSearch) elsewhere() (near, far []candidate) {
+	home := q.preemptor.queue
 	if home.node.Parent() == nil || home.preemption.ReclaimWithinCohort == kueue.PreemptionPolicyNever {
 		return nil, nil
 	}
@@ -174,7 +174,7 @@ func (q *search) elsewhere() (near, far []candidate) {
 }
 
 // collect gathers candidates from the queues below a cohort that use more than they own.
-func (q *search) collect(cohort, common, skip *quota.Node, advantage bool, into *[]candidate) {
+func (q *preemptionSearch) collect(cohort, common, skip *quota.Node, advantage bool, into *[]candidate) {
 	for _, c := range cohort.Cohorts() {
 		if c != skip && !c.WithinQuota(q.keys) {
 			q.collect(c, common, skip, advantage, into)
@@ -182,7 +182,7 @@ func (q *search) collect(cohort, common, skip *quota.Node, advantage bool, into 
 	}
 	for _, n := range cohort.Queues() {
 		other := q.queues[n.Name]
-		if other == q.it.queue || n.WithinQuota(q.keys) || other.inactive != "" {
+		if other == q.preemptor.queue || n.WithinQuota(q.keys) || other.inactive != "" {
 			continue
 		}
 		for _, o := range other.holders {
@@ -194,16 +194,16 @@ func (q *search) collect(cohort, common, skip *quota.Node, advantage bool, into 
 	}
 }
 
-// classify tells whether a workload of another queue may be preempted, and under which terms.
-func (q *search) classify(o *item, advantage bool) (candidate, bool) {
-	home := q.it.queue
-	if q.gone[o] || !o.held.delta.Touches(q.ids) || !q.allows(o, home.preemption.ReclaimWithinCohort) {
+// classify reports whether a workload of another queue may be preempted, and under which terms.
+func (q *preemptionSearch) classify(o *schedulerWorkload, advantage bool) (candidate, bool) {
+	home := q.preemptor.queue
+	if q.removed[o] || !o.held.delta.Touches(q.ids) || !q.allows(o, home.preemption.ReclaimWithinCohort) {
 		return candidate{}, false
 	}
-	c := candidate{item: o, reason: inCohort}
+	c := candidate{workload: o, reason: inCohort}
 	switch b := home.preemption.BorrowWithinCohort; {
 	case advantage:
-	case q.mayNotBorrow(), o.priority >= q.it.priority, b.MaxPriorityThreshold != nil && o.priority > int64(*b.MaxPriorityThreshold):
+	case q.mayNotBorrow(), o.priority >= q.preemptor.priority, b.MaxPriorityThreshold != nil && o.priority > int64(*b.MaxPriorityThreshold):
 		c.withoutBorrowing = true
 	default:
 		c.reason = inCohortByBorrowing

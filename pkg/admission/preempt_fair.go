@@ -11,7 +11,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
-// strategy tells whether a workload may be preempted, from the shares of the two sides: the preemptor's with its
+// strategy reports whether a workload may be preempted, from the shares of the two sides: the preemptor's with its
 // workload, the other's before and after losing the candidate.
 type strategy func(preemptor, before, after quota.Share) bool
 
@@ -19,7 +19,7 @@ func finalShare(preemptor, _, after quota.Share) bool    { return preemptor.Comp
 func initialShare(preemptor, before, _ quota.Share) bool { return preemptor.Compare(before) < 0 }
 
 // fairly preempts by dominant resource shares: always from the side that has the largest, as far as a strategy allows.
-func (q *search) fairly() []target {
+func (q *preemptionSearch) fairly() []target {
 	candidates := q.fairCandidates()
 	lacking := q.shortfall()
 	for i := 0; i < len(candidates) && len(lacking) > 0; i++ {
@@ -28,8 +28,8 @@ func (q *search) fairly() []target {
 	if len(candidates) == 0 || len(lacking) > 0 {
 		return nil
 	}
-	slices.SortFunc(candidates, func(a, b *item) int { return q.before(a, b, q.it.queue) })
-	node := q.it.queue.node
+	slices.SortFunc(candidates, func(a, b *schedulerWorkload) int { return q.before(a, b, q.preemptor.queue) })
+	node := q.preemptor.queue.node
 	mine := node.Delta(q.want)
 	node.Add(mine) // shares count the workload itself
 	found, retry, ok := q.firstStrategy(candidates, mine)
@@ -47,12 +47,12 @@ func (q *search) fairly() []target {
 }
 
 // fairCandidates are the workloads of the own queue, and of borrowing queues in the whole cohort, that policies allow.
-func (q *search) fairCandidates() []*item {
-	var out []*item
-	home := q.it.queue
+func (q *preemptionSearch) fairCandidates() []*schedulerWorkload {
+	var out []*schedulerWorkload
+	home := q.preemptor.queue
 	add := func(from *queue, policy kueue.PreemptionPolicy) {
 		for _, o := range from.holders {
-			if q.allows(o, policy) && o.held.delta.Touches(q.ids) && !q.gone[o] {
+			if q.allows(o, policy) && o.held.delta.Touches(q.ids) && !q.removed[o] {
 				out = append(out, o)
 			}
 		}
@@ -72,24 +72,24 @@ func (q *search) fairCandidates() []*item {
 }
 
 // fitsFairly is fits without the workload's own usage, which the search has added for the shares.
-func (q *search) fitsFairly(mine quota.Delta) bool {
-	q.it.queue.node.Remove(mine)
+func (q *preemptionSearch) fitsFairly(mine quota.Delta) bool {
+	q.preemptor.queue.node.Remove(mine)
 	ok := q.fits(true)
-	q.it.queue.node.Add(mine)
+	q.preemptor.queue.node.Add(mine)
 	return ok
 }
 
-func (q *search) firstStrategy(candidates []*item, mine quota.Delta) (found []target, retry []*item, ok bool) {
-	entitled := q.gate(release.FairSharingPreemptWithinNominal) && !slices.ContainsFunc(q.keys, q.it.queue.node.Borrowing)
+func (q *preemptionSearch) firstStrategy(candidates []*schedulerWorkload, mine quota.Delta) (found []target, retry []*schedulerWorkload, ok bool) {
+	entitled := q.gate(release.FairSharingPreemptWithinNominal) && !slices.ContainsFunc(q.keys, q.preemptor.queue.node.Borrowing)
 	o := q.ordering(candidates)
 	for {
 		from := o.next()
 		if from == nil {
 			return found, retry, false
 		}
-		if from == q.it.queue || entitled {
+		if from == q.preemptor.queue || entitled {
 			reason := inClusterQueue
-			if from != q.it.queue {
+			if from != q.preemptor.queue {
 				reason = inCohort
 			}
 			victim := o.pop(from)
@@ -119,7 +119,7 @@ func (q *search) firstStrategy(candidates []*item, mine quota.Delta) (found []ta
 	}
 }
 
-func (q *search) secondStrategy(retry []*item, found []target, mine quota.Delta) ([]target, bool) {
+func (q *preemptionSearch) secondStrategy(retry []*schedulerWorkload, found []target, mine quota.Delta) ([]target, bool) {
 	o := q.ordering(retry)
 	for {
 		from := o.next()
@@ -127,7 +127,7 @@ func (q *search) secondStrategy(retry []*item, found []target, mine quota.Delta)
 			return found, false
 		}
 		var side, other quota.Share
-		if from != q.it.queue {
+		if from != q.preemptor.queue {
 			a, b := q.sides(from)
 			side, other = a.Share(), b.Share()
 		}
@@ -144,9 +144,9 @@ func (q *search) secondStrategy(retry []*item, found []target, mine quota.Delta)
 }
 
 // sides are the two nodes right below the lowest cohort that the preemptor's queue and another have in common.
-func (q *search) sides(other *queue) (preemptor, target *quota.Node) {
+func (q *preemptionSearch) sides(other *queue) (preemptor, target *quota.Node) {
 	above := map[*quota.Node]*quota.Node{} // a cohort above the preemptor, and the node on the way to it
-	step := q.it.queue.node
+	step := q.preemptor.queue.node
 	for a := range step.Ancestors() {
 		above[a] = step
 		step = a
@@ -158,5 +158,5 @@ func (q *search) sides(other *queue) (preemptor, target *quota.Node) {
 		}
 		step = a
 	}
-	return q.it.queue.node, other.node
+	return q.preemptor.queue.node, other.node
 }

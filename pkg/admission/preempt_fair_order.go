@@ -6,15 +6,15 @@ import "github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 
 // ordering yields queues to preempt from, walking from the root to the child with the largest share each time.
 type ordering struct {
-	q       *search
-	left    map[*queue][]*item
+	q       *preemptionSearch
+	left    map[*queue][]*schedulerWorkload
 	dropped map[*quota.Node]bool // nodes that yield no more candidates
 	path    map[*quota.Node]bool // cohorts above the preemptor
 }
 
-func (q *search) ordering(candidates []*item) *ordering {
-	o := &ordering{q: q, left: map[*queue][]*item{}, dropped: map[*quota.Node]bool{}, path: map[*quota.Node]bool{}}
-	for a := range q.it.queue.node.Ancestors() {
+func (q *preemptionSearch) ordering(candidates []*schedulerWorkload) *ordering {
+	o := &ordering{q: q, left: map[*queue][]*schedulerWorkload{}, dropped: map[*quota.Node]bool{}, path: map[*quota.Node]bool{}}
+	for a := range q.preemptor.queue.node.Ancestors() {
 		o.path[a] = true
 	}
 	for _, c := range candidates {
@@ -23,7 +23,7 @@ func (q *search) ordering(candidates []*item) *ordering {
 	return o
 }
 
-func (o *ordering) pop(from *queue) *item {
+func (o *ordering) pop(from *queue) *schedulerWorkload {
 	head := o.left[from][0]
 	o.left[from] = o.left[from][1:]
 	return head
@@ -31,7 +31,7 @@ func (o *ordering) pop(from *queue) *item {
 
 // next is the queue to take the next candidate from; nil when there is none left.
 func (o *ordering) next() *queue {
-	home := o.q.it.queue
+	home := o.q.preemptor.queue
 	if home.node.Parent() == nil {
 		if o.dropped[home.node] || len(o.left[home]) == 0 {
 			return nil
@@ -57,7 +57,7 @@ func (o *ordering) below(cohort *quota.Node) *queue {
 		return nil
 	case child != nil && childShare.Compare(queueShare) >= 0:
 		if alike != nil {
-			o.q.alike = &alikeCohorts{child.Name, alike.Name}
+			o.q.equalCohorts = &cohortPair{child.Name, alike.Name}
 		}
 		return o.below(child)
 	}
@@ -79,7 +79,7 @@ func (o *ordering) largestCohort(cohort *quota.Node) (largest, alike *quota.Node
 			o.dropped[c] = true
 		case largest == nil && order >= 0 || order > 0:
 			largest, alike, largestShare = c, nil, share
-		case order == 0 && o.q.firstOfAlike:
+		case order == 0 && o.q.takeFirstOfEqual:
 			alike = c
 		case order == 0:
 			largest, alike = c, largest
@@ -91,7 +91,7 @@ func (o *ordering) largestCohort(cohort *quota.Node) (largest, alike *quota.Node
 func (o *ordering) largestQueue(cohort *quota.Node) (*queue, quota.Share) {
 	var largest *queue
 	largestShare := quota.NoShare()
-	home := o.q.it.queue
+	home := o.q.preemptor.queue
 	for _, n := range cohort.Queues() {
 		if o.dropped[n] {
 			continue

@@ -18,9 +18,10 @@ type Holder struct {
 	FlavorResource quota.FlavorResource
 	Quantity       quota.Amount
 	Priority       int64
-	// Since is when its quota was reserved; zero when the input does not tell.
+	// Since is when its quota was reserved; zero when the input does not say.
 	Since time.Time
-	// Preemptible tells that policies and priorities let the waiting workload preempt it. Why not says what forbids it.
+	// Preemptible reports whether policies and priorities let the waiting workload preempt it. Why not says what forbids
+	// it.
 	Preemptible bool
 	WhyNot      string
 	// Evicted: it is about to give its quota back.
@@ -32,17 +33,17 @@ type Holder struct {
 // queue and priority and must not be changed.
 func (e *Engine) Holders(c *charge.Charge, fr quota.FlavorResource) []Holder {
 	s := e.now()
-	it := e.byOf[c]
-	if it == nil || it.queue == nil || it.queue.node.Cyclic {
+	wl := e.byOf[c]
+	if wl == nil || wl.queue == nil || wl.queue.node.Cyclic {
 		return nil
 	}
-	if it.held != nil {
-		return s.holders(it, fr)
+	if wl.held != nil {
+		return s.holders(wl, fr)
 	}
-	key := holdersKey{it.queue, it.priority, s.preemptionOrder(it), fr}
+	key := holdersKey{wl.queue, wl.priority, s.preemptionOrder(wl), fr}
 	out, known := e.holders[key]
 	if !known {
-		out = s.holders(it, fr)
+		out = s.holders(wl, fr)
 		e.holders[key] = out
 	}
 	return out
@@ -56,16 +57,16 @@ type holdersKey struct {
 	of       quota.FlavorResource
 }
 
-func (s *scheduler) holders(it *item, fr quota.FlavorResource) []Holder {
-	q := &search{scheduler: s, it: it, keys: []quota.FlavorResource{fr}}
+func (s *scheduler) holders(wl *schedulerWorkload, fr quota.FlavorResource) []Holder {
+	q := &preemptionSearch{scheduler: s, preemptor: wl, keys: []quota.FlavorResource{fr}}
 	var out []Holder
-	for n := range it.queue.node.Root().AllQueues() {
+	for n := range wl.queue.node.Root().AllQueues() {
 		from := s.queues[n.Name]
-		if from != it.queue && n.Used(fr) <= n.Guaranteed(fr) {
+		if from != wl.queue && n.Used(fr) <= n.Guaranteed(fr) {
 			continue // it uses what it keeps for itself
 		}
 		for _, o := range from.holders {
-			if o == it || o.held.usage[fr] <= 0 {
+			if o == wl || o.held.usage[fr] <= 0 {
 				continue
 			}
 			h := Holder{
@@ -84,8 +85,8 @@ func (s *scheduler) holders(it *item, fr quota.FlavorResource) []Holder {
 }
 
 // whyNot says, in the terms of the queue's fields, what keeps a workload from being preempted; empty when nothing does.
-func (q *search) whyNot(o *item) string {
-	home, from := q.it.queue, o.held.queue
+func (q *preemptionSearch) whyNot(o *schedulerWorkload) string {
+	home, from := q.preemptor.queue, o.held.queue
 	policy, field := home.preemption.WithinClusterQueue, "withinClusterQueue"
 	if from != home {
 		policy, field = home.preemption.ReclaimWithinCohort, "reclaimWithinCohort"
@@ -99,9 +100,9 @@ func (q *search) whyNot(o *item) string {
 	switch {
 	case policy == "Never":
 		return field + " is Never"
-	case !q.allows(o, policy) && o.priority > q.it.priority:
+	case !q.allows(o, policy) && o.priority > q.preemptor.priority:
 		return "its priority is higher"
-	case !q.allows(o, policy) && o.priority == q.it.priority:
+	case !q.allows(o, policy) && o.priority == q.preemptor.priority:
 		return field + " is " + string(policy) + ", and it has the same priority"
 	case !q.allows(o, policy):
 		return field + " is " + string(policy)

@@ -8,121 +8,123 @@ import (
 	"time"
 )
 
-// place is where a waiting workload is.
-type place int
+// queuePlace is where a waiting workload is.
+type queuePlace int
 
 const (
-	nowhere place = iota
+	notQueued queuePlace = iota
 	// queued: it will be tried in its turn.
 	queued
-	// parked: it was tried and waits for something to change in the cohort.
-	parked
+	// inadmissible: it was tried and waits for something to change in the cohort.
+	inadmissible
 	// inFlight: it is being tried.
 	inFlight
 )
 
-// line is what waits in a ClusterQueue.
-type line struct {
-	heap   entryHeap
-	parked map[*item]bool
-	// byShape lists queued workloads by shape; barred are the shapes that failed since the last retry.
-	byShape map[string][]*item
-	barred  map[string]string // shape → granular reason of the failure
+// pendingQueue is what waits in a ClusterQueue.
+type pendingQueue struct {
+	heap         pendingHeap
+	inadmissible map[*schedulerWorkload]bool
+	// byHash lists queued workloads by hash; knownToFail are the hashes that failed since the last retry.
+	byHash      map[string][]*schedulerWorkload
+	knownToFail map[string]string // hash → granular reason of the failure
 	// sticky is the workload that waits for its victims; it stays in front of all others.
-	sticky *item
+	sticky *schedulerWorkload
 	// preemptor is the last workload of the queue that preempted and has not been admitted since.
-	preemptor *item
-	// pops counts the heads taken; retriedAt is its value at the last retry of parked workloads.
-	pops, retriedAt int
+	preemptor *schedulerWorkload
+	// popCycle counts the heads taken; inadmissibleCycle is its value when the inadmissible ones were queued last.
+	popCycle, inadmissibleCycle int
 }
 
-// entryHeap may hold entries that are no longer true: those whose version is not the workload's.
-type entryHeap struct {
-	entries []heapEntry
-	line    *line
+// pendingHeap may hold entries that are no longer true: those whose version is not the workload's.
+type pendingHeap struct {
+	entries []heapSlot
+	queue   *pendingQueue
 }
 
-type heapEntry struct {
-	item    *item
-	version int
+type heapSlot struct {
+	workload *schedulerWorkload
+	version  int
 }
 
-func (h *entryHeap) Len() int           { return len(h.entries) }
-func (h *entryHeap) Swap(i, j int)      { h.entries[i], h.entries[j] = h.entries[j], h.entries[i] }
-func (h *entryHeap) Push(x any)         { h.entries = append(h.entries, x.(heapEntry)) }
-func (h *entryHeap) Less(i, j int) bool { return h.line.less(h.entries[i].item, h.entries[j].item) }
-func (h *entryHeap) Pop() any {
+func (h *pendingHeap) Len() int      { return len(h.entries) }
+func (h *pendingHeap) Swap(i, j int) { h.entries[i], h.entries[j] = h.entries[j], h.entries[i] }
+func (h *pendingHeap) Push(x any)    { h.entries = append(h.entries, x.(heapSlot)) }
+func (h *pendingHeap) Less(i, j int) bool {
+	return h.queue.less(h.entries[i].workload, h.entries[j].workload)
+}
+func (h *pendingHeap) Pop() any {
 	last := h.entries[len(h.entries)-1]
 	h.entries = h.entries[:len(h.entries)-1]
 	return last
 }
 
-func (l *line) less(a, b *item) bool {
+func (l *pendingQueue) less(a, b *schedulerWorkload) bool {
 	return l.compare(a, b) < 0
 }
 
 // compare is the order of the queue: queueOrderingFunc.
-func (l *line) compare(a, b *item) int {
+func (l *pendingQueue) compare(a, b *schedulerWorkload) int {
 	return cmp.Or(compareUsage(a, b), trueFirst(a == l.sticky, b == l.sticky), a.compareAlone(b))
 }
 
-func newLine() line {
-	return line{parked: map[*item]bool{}, byShape: map[string][]*item{}, barred: map[string]string{}, retriedAt: -1}
+func newPendingQueue() pendingQueue {
+	return pendingQueue{inadmissible: map[*schedulerWorkload]bool{}, byHash: map[string][]*schedulerWorkload{}, knownToFail: map[string]string{}, inadmissibleCycle: -1}
 }
 
 // push queues a workload.
-func (l *line) push(it *item) {
-	delete(l.parked, it)
-	it.version++
-	it.place = queued
-	l.heap.line = l
-	heap.Push(&l.heap, heapEntry{it, it.version})
-	if it.shape() != "" {
-		l.byShape[it.shape()] = append(l.byShape[it.shape()], it)
+func (l *pendingQueue) push(wl *schedulerWorkload) {
+	delete(l.inadmissible, wl)
+	wl.version++
+	wl.place = queued
+	l.heap.queue = l
+	heap.Push(&l.heap, heapSlot{wl, wl.version})
+	if wl.schedulingHash() != "" {
+		l.byHash[wl.schedulingHash()] = append(l.byHash[wl.schedulingHash()], wl)
 	}
 }
 
-// park sets a workload aside.
-func (l *line) park(it *item) {
-	it.version++
-	it.place = parked
-	l.parked[it] = true
+// setAside sets a workload aside.
+func (l *pendingQueue) setAside(wl *schedulerWorkload) {
+	wl.version++
+	wl.place = inadmissible
+	l.inadmissible[wl] = true
 }
 
 // forget takes a workload out.
-func (l *line) forget(it *item) {
-	it.version++
-	it.place = nowhere
-	delete(l.parked, it)
-	if l.preemptor == it {
+func (l *pendingQueue) forget(wl *schedulerWorkload) {
+	wl.version++
+	wl.place = notQueued
+	delete(l.inadmissible, wl)
+	if l.preemptor == wl {
 		l.preemptor = nil
 	}
-	if l.sticky == it {
+	if l.sticky == wl {
 		l.setSticky(nil)
 	}
 }
 
 // setSticky changes the order of the heap.
-func (l *line) setSticky(it *item) {
-	if l.sticky == it {
+func (l *pendingQueue) setSticky(wl *schedulerWorkload) {
+	if l.sticky == wl {
 		return
 	}
-	l.sticky = it
+	l.sticky = wl
 	l.reorder()
 }
 
 // reorder builds the heap anew after the order of many has changed.
-func (l *line) reorder() {
-	l.heap.line = l
+func (l *pendingQueue) reorder() {
+	l.heap.queue = l
 	heap.Init(&l.heap)
 }
 
 // head is the next workload, nil when none is queued.
-func (l *line) head() *item {
+func (l *pendingQueue) head() *schedulerWorkload {
 	for l.heap.Len() > 0 {
 		e := l.heap.entries[0]
-		if e.version == e.item.version && e.item.place == queued {
-			return e.item
+		if e.version == e.workload.version && e.workload.place == queued {
+			return e.workload
 		}
 		heap.Pop(&l.heap)
 	}
@@ -130,39 +132,40 @@ func (l *line) head() *item {
 }
 
 // pop takes the head.
-func (l *line) pop() *item {
-	it := l.head()
-	l.pops++
-	if it != nil {
+func (l *pendingQueue) pop() *schedulerWorkload {
+	wl := l.head()
+	l.popCycle++
+	if wl != nil {
 		heap.Pop(&l.heap)
-		it.version++
-		it.place = inFlight
+		wl.version++
+		wl.place = inFlight
 	}
-	return it
+	return wl
 }
 
-// bar parks all queued workloads of a shape that failed, unseen, and keeps new ones of it from being queued.
-func (l *line) bar(shape, reason string) []*item {
-	l.barred[shape] = reason
-	var moved []*item
-	for _, it := range l.byShape[shape] {
-		if it.place == queued && it.shape() == shape {
-			l.park(it)
-			moved = append(moved, it)
+// handleInadmissibleHash sets all queued workloads of a hash that failed aside, unseen, and keeps new ones of it from
+// being queued.
+func (l *pendingQueue) handleInadmissibleHash(shape, reason string) []*schedulerWorkload {
+	l.knownToFail[shape] = reason
+	var moved []*schedulerWorkload
+	for _, wl := range l.byHash[shape] {
+		if wl.place == queued && wl.schedulingHash() == shape {
+			l.setAside(wl)
+			moved = append(moved, wl)
 		}
 	}
-	delete(l.byShape, shape)
+	delete(l.byHash, shape)
 	return moved
 }
 
-// retry queues everything that is parked; false when that is nothing.
-func (l *line) retry() bool {
-	l.retriedAt = l.pops
-	clear(l.barred)
+// queueInadmissible queues everything that is set aside; false when that is nothing.
+func (l *pendingQueue) queueInadmissible() bool {
+	l.inadmissibleCycle = l.popCycle
+	clear(l.knownToFail)
 	any := false
-	for it := range l.parked {
-		if !it.turnedAway {
-			l.push(it)
+	for wl := range l.inadmissible {
+		if !wl.namespaceMismatch {
+			l.push(wl)
 			any = true
 		}
 	}
@@ -179,9 +182,11 @@ func compareTimes(a, b time.Time) int {
 
 // compare is the order of workloads in one queue: where admission fair sharing decides, the LocalQueue that used less;
 // then the higher priority, the earlier, the smaller UID.
-func (it *item) compare(o *item) int { return cmp.Or(compareUsage(it, o), it.compareAlone(o)) }
+func (wl *schedulerWorkload) compare(o *schedulerWorkload) int {
+	return cmp.Or(compareUsage(wl, o), wl.compareAlone(o))
+}
 
 // compareAlone is baseCompareFunc: the order as far as LocalQueues do not matter.
-func (it *item) compareAlone(o *item) int {
-	return cmp.Or(cmp.Compare(o.priority, it.priority), compareTimes(it.order, o.order), cmp.Compare(it.uid, o.uid), cmp.Compare(it.seq, o.seq), cmp.Compare(it.key, o.key))
+func (wl *schedulerWorkload) compareAlone(o *schedulerWorkload) int {
+	return cmp.Or(cmp.Compare(o.priority, wl.priority), compareTimes(wl.order, o.order), cmp.Compare(wl.uid, o.uid), cmp.Compare(wl.seq, o.seq), cmp.Compare(wl.key, o.key))
 }

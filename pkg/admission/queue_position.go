@@ -18,24 +18,24 @@ type Position struct {
 	Strict bool
 	// ByUsage: admission fair sharing puts workloads of the LocalQueue first that used less lately.
 	ByUsage bool
-	// Certain is false when the order depends on what the input does not tell; Why says on what.
+	// Certain is false when the order depends on what the input does not say; Why says on what.
 	Certain bool
 	Why     string
 }
 
-// Position tells a waiting workload's place; nil for one that does not wait in a queue.
+// Position is a waiting workload's place; nil for one that does not wait in a queue.
 func (e *Engine) Position(c *charge.Charge) *Position {
 	s := e.now()
-	it := e.byOf[c]
-	if it == nil || !it.waits() {
+	wl := e.byOf[c]
+	if wl == nil || !wl.waits() {
 		return nil
 	}
-	w := s.waiting(it.queue)
-	at := w.at[it]
-	p := &Position{ClusterQueue: at.queue, LocalQueue: at.local, Ahead: w.charges[: at.queue-1 : at.queue-1], Strict: it.queue.strict, ByUsage: it.local != nil, Certain: true}
+	w := s.pendingOrder(wl.queue)
+	at := w.at[wl]
+	p := &Position{ClusterQueue: at.queue, LocalQueue: at.local, Ahead: w.charges[: at.queue-1 : at.queue-1], Strict: wl.queue.strict, ByUsage: wl.local != nil, Certain: true}
 	switch {
 	case len(w.charges) == 1:
-	case it.order.IsZero() && w.timeless[it.priority] > 1:
+	case wl.order.IsZero() && w.timeless[wl.priority] > 1:
 		p.Certain, p.Why = false, "some workloads have no creation time in the input"
 	case w.unknownPriority:
 		p.Certain, p.Why = false, "the priority of a waiting workload is not known"
@@ -43,78 +43,78 @@ func (e *Engine) Position(c *charge.Charge) *Position {
 	if !e.snap.Coverage.Has(cluster.Workload) {
 		p.Certain, p.Why = false, "not all Workloads are in the input"
 	}
-	if why := s.undecided(order, it, w.oneOfEach); why != "" {
+	if why := s.undecided(order, wl, w.oneOfEach); why != "" {
 		p.Certain, p.Why = false, why
 	}
 	return p
 }
 
-// waitingLine is what waits in a queue in its order, with what the places of all its workloads depend on.
-type waitingLine struct {
-	items   []*item
-	charges []*charge.Charge
-	// at is nil until the line is put in order.
-	at map[*item]struct{ queue, local int } // from 1
+// pendingOrder is what waits in a queue in its order, with what the places of all its workloads depend on.
+type pendingOrder struct {
+	workloads []*schedulerWorkload
+	charges   []*charge.Charge
+	// at is nil until the workloads are put in order.
+	at map[*schedulerWorkload]struct{ queue, local int } // from 1
 	// timeless counts workloads without a creation time by priority.
 	timeless        map[int64]int
 	unknownPriority bool
 	// oneOfEach is the first workload of each LocalQueue.
-	oneOfEach []*item
+	oneOfEach []*schedulerWorkload
 }
 
-// waiting is the line of a queue in the present state, worked out once.
-func (s *scheduler) waiting(q *queue) *waitingLine {
-	if s.lines == nil {
-		s.lines = map[*queue]*waitingLine{}
-		for _, it := range s.items {
-			if !it.waits() {
+// pendingOrder is the order of a queue in the present state, worked out once.
+func (s *scheduler) pendingOrder(q *queue) *pendingOrder {
+	if s.pendingOrders == nil {
+		s.pendingOrders = map[*queue]*pendingOrder{}
+		for _, wl := range s.workloads {
+			if !wl.waits() {
 				continue
 			}
-			if s.lines[it.queue] == nil {
-				s.lines[it.queue] = &waitingLine{}
+			if s.pendingOrders[wl.queue] == nil {
+				s.pendingOrders[wl.queue] = &pendingOrder{}
 			}
-			s.lines[it.queue].items = append(s.lines[it.queue].items, it)
+			s.pendingOrders[wl.queue].workloads = append(s.pendingOrders[wl.queue].workloads, wl)
 		}
 	}
-	l := s.lines[q]
+	l := s.pendingOrders[q]
 	if l == nil {
-		return &waitingLine{}
+		return &pendingOrder{}
 	}
 	if l.at == nil {
-		l.arrange()
+		l.sort()
 	}
 	return l
 }
 
-// arrange puts the line into its order.
-func (l *waitingLine) arrange() {
+// sort puts the workloads into their order.
+func (l *pendingOrder) sort() {
 	type localQueue struct{ namespace, name string }
-	l.at, l.timeless = map[*item]struct{ queue, local int }{}, map[int64]int{}
-	slices.SortFunc(l.items, (*item).compare)
+	l.at, l.timeless = map[*schedulerWorkload]struct{ queue, local int }{}, map[int64]int{}
+	slices.SortFunc(l.workloads, (*schedulerWorkload).compare)
 	local := map[localQueue]int{}
-	for i, it := range l.items {
-		lq := localQueue{it.namespace, it.localQueue}
+	for i, wl := range l.workloads {
+		lq := localQueue{wl.namespace, wl.localQueue}
 		if local[lq]++; local[lq] == 1 {
-			l.oneOfEach = append(l.oneOfEach, it)
+			l.oneOfEach = append(l.oneOfEach, wl)
 		}
-		l.charges = append(l.charges, it.charge)
-		l.at[it] = struct{ queue, local int }{i + 1, local[lq]}
-		l.unknownPriority = l.unknownPriority || it.unknownPriority()
-		if it.order.IsZero() {
-			l.timeless[it.priority]++
+		l.charges = append(l.charges, wl.charge)
+		l.at[wl] = struct{ queue, local int }{i + 1, local[lq]}
+		l.unknownPriority = l.unknownPriority || wl.unknownPriority()
+		if wl.order.IsZero() {
+			l.timeless[wl.priority]++
 		}
 	}
 }
 
-// waits tells that the workload stands in a queue.
-func (it *item) waits() bool {
-	return it.state == Pending && it.refused == nil && it.held == nil && it.queue != nil
+// waits reports whether the workload stands in a queue.
+func (wl *schedulerWorkload) waits() bool {
+	return wl.state == Pending && wl.refused == nil && wl.held == nil && wl.queue != nil
 }
 
-func (it *item) unknownPriority() bool { return it.charge.Workload.PriorityMissing != "" }
+func (wl *schedulerWorkload) unknownPriority() bool { return wl.charge.Workload.PriorityMissing != "" }
 
 // Waiting lists the workloads that stand in a ClusterQueue, in its order.
 func (e *Engine) Waiting(queue string) []*charge.Charge {
 	s := e.now()
-	return slices.Clone(s.waiting(s.queues[queue]).charges)
+	return slices.Clone(s.pendingOrder(s.queues[queue]).charges)
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
-// Admission fair sharing, which puts the workloads of a ClusterQueue in the order of what their LocalQueues used lately.
-// Mirrors pkg/util/admissionfairsharing (CalculateUsage, CalculateDecayedConsumed, CalculateEntryPenalty) and the ledger of
-// pkg/cache/queue/afs.
+// Admission fair sharing, which puts the workloads of a ClusterQueue in the order of what their LocalQueues used
+// lately. Mirrors pkg/util/admissionfairsharing (CalculateUsage, CalculateDecayedConsumed, CalculateEntryPenalty) and
+// the ledger of pkg/cache/queue/afs.
 
 // usageLedger is what the LocalQueues of one ClusterQueue used.
 type usageLedger struct {
@@ -37,8 +37,8 @@ type usageLedger struct {
 	entered bool
 }
 
-// localQueueUsage is what one LocalQueue used. What is known of it are bounds, and in between what it is if Kueue ran all
-// the time; where the input tells everything all three are equal.
+// localQueueUsage is what one LocalQueue used. What is known of it are bounds, and in between what it is if Kueue ran
+// all the time; where the input says everything all three are equal.
 type localQueueUsage struct {
 	key, name          string
 	weight             float64
@@ -140,10 +140,10 @@ func (l *usageLedger) fading(after time.Duration) float64 {
 }
 
 // penalty is what a workload's LocalQueue pays when the workload gets quota.
-func (l *usageLedger) penalty(it *item) consumption {
+func (l *usageLedger) penalty(wl *schedulerWorkload) consumption {
 	out, part := consumption{}, l.fading(l.interval)
-	for i := range it.sets {
-		for _, r := range it.sets[i].requests {
+	for i := range wl.sets {
+		for _, r := range wl.sets[i].requests {
 			if l.covered == nil || l.covered(r.name) {
 				out[r.name] += wholeUnits(r.name, r.total) * part
 			}
@@ -184,84 +184,84 @@ func (l *usageLedger) usage(u *localQueueUsage, consumed consumption) float64 {
 	return total / u.weight
 }
 
-// certainlyOrdered tells that bounds do not leave open which of two LocalQueues used more.
+// certainlyOrdered reports whether bounds do not leave open which of two LocalQueues used more.
 func certainlyOrdered(a, b *localQueueUsage) bool {
 	return a == b || cmp.Compare(a.high, b.low) < 0 || cmp.Compare(b.high, a.low) < 0 ||
 		cmp.Compare(a.low, a.high) == 0 && cmp.Compare(b.low, b.high) == 0
 }
 
 // compareUsage puts workloads of the LocalQueue first that used less.
-func compareUsage(a, b *item) int {
+func compareUsage(a, b *schedulerWorkload) int {
 	if a.local == nil || b.local == nil || a.local == b.local {
 		return 0
 	}
 	return cmp.Compare(a.local.value, b.local.value)
 }
 
-// recordPresent adds what the status of a LocalQueue does not tell of a workload that holds quota: a penalty that is not
+// recordPresent adds what the status of a LocalQueue does not say of a workload that holds quota: a penalty that is not
 // settled, which Kueue forgets when it starts anew, and one settled after the status was written.
-func recordPresent(it *item) {
-	u := it.local
-	if u == nil || it.held.queue != it.queue {
+func recordPresent(wl *schedulerWorkload) {
+	u := wl.local
+	if u == nil || wl.held.queue != wl.queue {
 		return
 	}
-	l := it.queue.ledger
-	settled := apimeta.FindStatusCondition(it.charge.Workload.Object.Status.Conditions, kueue.WorkloadAdmitted)
+	l := wl.queue.ledger
+	settled := apimeta.FindStatusCondition(wl.charge.Workload.Object.Status.Conditions, kueue.WorkloadAdmitted)
 	if l.reservedCounts {
-		settled = apimeta.FindStatusCondition(it.charge.Workload.Object.Status.Conditions, kueue.WorkloadQuotaReserved)
+		settled = apimeta.FindStatusCondition(wl.charge.Workload.Object.Status.Conditions, kueue.WorkloadQuotaReserved)
 	}
-	counts := it.admitted || l.reservedCounts
+	counts := wl.admitted || l.reservedCounts
 	if counts && settled != nil && !settled.LastTransitionTime.After(u.written) {
 		return
 	}
-	penalty := l.penalty(it)
+	penalty := l.penalty(wl)
 	u.usual.add(penalty, 1)
 	u.most.add(penalty, 1)
 	if counts {
 		part := l.fading(l.interval)
 		u.least.fade(nil, part)
-		u.most.add(consumedBy(it), part)
+		u.most.add(consumedBy(wl), part)
 	} else {
-		it.held.penalty = penalty
+		wl.held.penalty = penalty
 	}
 	l.weigh(u)
 }
 
 // enter charges a workload's LocalQueue for the quota it got.
-func (l *usageLedger) enter(it *item) {
-	penalty := l.penalty(it)
+func (l *usageLedger) enter(wl *schedulerWorkload) {
+	penalty := l.penalty(wl)
 	l.entered = true
-	if it.admitted || l.reservedCounts {
-		for _, of := range []consumption{it.local.least, it.local.usual, it.local.most} {
+	if wl.admitted || l.reservedCounts {
+		for _, of := range []consumption{wl.local.least, wl.local.usual, wl.local.most} {
 			of.add(penalty, 1)
 		}
 	} else {
-		it.local.pending.add(penalty, 1)
-		it.held.penalty, it.held.penaltyPending = penalty, true
+		wl.local.pending.add(penalty, 1)
+		wl.held.penalty, wl.held.penaltyPending = penalty, true
 	}
-	l.weigh(it.local)
+	l.weigh(wl.local)
 }
 
 // leave takes a penalty back that was not settled.
-func (l *usageLedger) leave(it *item, held *reservation) {
+func (l *usageLedger) leave(wl *schedulerWorkload, held *reservation) {
 	if held.penaltyPending {
-		it.local.pending.add(held.penalty, -1)
+		wl.local.pending.add(held.penalty, -1)
 	} else {
-		it.local.usual.add(held.penalty, -1)
-		it.local.most.add(held.penalty, -1)
+		wl.local.usual.add(held.penalty, -1)
+		wl.local.most.add(held.penalty, -1)
 	}
-	l.weigh(it.local)
+	l.weigh(wl.local)
 }
 
 // pass lets time go by: history fades and what is held counts. Kueue does so in steps of the sampling interval.
 func (l *usageLedger) pass(q *queue, after time.Duration) {
 	used := map[*localQueueUsage]consumption{}
-	for _, it := range q.holders {
-		if it.local != nil && (it.admitted || l.reservedCounts) {
-			if used[it.local] == nil {
-				used[it.local] = consumption{}
+	for _, wl := range q.holders {
+		if wl.local != nil && (wl.admitted || l.reservedCounts) {
+			if used[wl.local] == nil {
+				used[wl.local] = consumption{}
 			}
-			used[it.local].add(consumedBy(it), 1)
+			used[wl.local].add(consumedBy(wl), 1)
 		}
 	}
 	part := l.fading(after)
@@ -274,10 +274,10 @@ func (l *usageLedger) pass(q *queue, after time.Duration) {
 }
 
 // consumedBy is what a workload holds, of each resource in whole units.
-func consumedBy(it *item) consumption {
+func consumedBy(wl *schedulerWorkload) consumption {
 	out := consumption{}
-	for _, fr := range it.held.usage.Sorted() {
-		out[fr.Resource] += wholeUnits(fr.Resource, int64(min(it.held.usage[fr], quota.Unlimited)))
+	for _, fr := range wl.held.usage.Sorted() {
+		out[fr.Resource] += wholeUnits(fr.Resource, int64(min(wl.held.usage[fr], quota.Unlimited)))
 	}
 	return out
 }
@@ -290,7 +290,7 @@ func (r *run) pass(until time.Time) {
 	for _, name := range r.names {
 		if q := r.queues[name]; q.ledger != nil {
 			q.ledger.pass(q, until.Sub(r.clock))
-			q.line.reorder()
+			q.pending.reorder()
 		}
 	}
 }

@@ -12,16 +12,16 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
-// Outside lists, of the workloads given, those that wait without standing in the line of a ClusterQueue: they are refused
-// or held back, or the queue takes none. They are in the order in which they would stand.
+// Outside lists, of the workloads given, those that wait without standing in a ClusterQueue: they are refused or held
+// back, or the queue takes none. They are in the order in which they would stand.
 func (e *Engine) Outside(of func(*charge.Charge) bool) []*charge.Charge {
-	var items []*item
-	for _, it := range e.now().items {
-		if it.state == Pending && it.held == nil && it.refused != nil && of(it.charge) {
-			items = append(items, it)
+	var items []*schedulerWorkload
+	for _, wl := range e.now().workloads {
+		if wl.state == Pending && wl.held == nil && wl.refused != nil && of(wl.charge) {
+			items = append(items, wl)
 		}
 	}
-	slices.SortFunc(items, (*item).compare)
+	slices.SortFunc(items, (*schedulerWorkload).compare)
 	return chargesOf(items)
 }
 
@@ -32,32 +32,32 @@ func (e *Engine) Leaving(queue string) []*charge.Charge {
 	if q == nil {
 		return nil
 	}
-	items := slices.DeleteFunc(slices.Clone(q.holders), func(it *item) bool { return it.stopped == "" })
-	slices.SortFunc(items, func(a, b *item) int { return cmp.Compare(a.key, b.key) })
+	items := slices.DeleteFunc(slices.Clone(q.holders), func(wl *schedulerWorkload) bool { return wl.stopped == "" })
+	slices.SortFunc(items, func(a, b *schedulerWorkload) int { return cmp.Compare(a.key, b.key) })
 	return chargesOf(items)
 }
 
-func chargesOf(items []*item) []*charge.Charge {
+func chargesOf(items []*schedulerWorkload) []*charge.Charge {
 	out := make([]*charge.Charge, len(items))
-	for i, it := range items {
-		out[i] = it.charge
+	for i, wl := range items {
+		out[i] = wl.charge
 	}
 	return out
 }
 
-// LocalUsage adds up what the workloads of a LocalQueue hold, and counts those that hold quota and those of them that are
-// admitted.
+// LocalUsage adds up what the workloads of a LocalQueue hold, and counts those that hold quota and those of them that
+// are admitted.
 func (e *Engine) LocalUsage(namespace, name string) (usage quota.Usage, reserving, admitted int) {
 	usage = quota.Usage{}
-	for _, it := range e.now().items {
-		if it.held == nil || it.namespace != namespace || it.localQueue != name {
+	for _, wl := range e.now().workloads {
+		if wl.held == nil || wl.namespace != namespace || wl.localQueue != name {
 			continue
 		}
 		reserving++
-		if conditionTrue(it.charge.Workload.Object, kueue.WorkloadAdmitted) {
+		if conditionTrue(wl.charge.Workload.Object, kueue.WorkloadAdmitted) {
 			admitted++
 		}
-		for fr, v := range it.held.usage {
+		for fr, v := range wl.held.usage {
 			usage[fr] = usage[fr].Add(v)
 		}
 	}

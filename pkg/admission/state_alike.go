@@ -20,31 +20,31 @@ type Likeness struct {
 	order time.Time
 }
 
-// Likeness tells what a workload has in common with others that wait; false for one that is not decided about by quota.
+// Likeness is what a workload has in common with others that wait; false for one that is not decided about by quota.
 // Workloads that are alike have one [Decision], the same [Holder]s, and the same [Engine.DecideWith] after one change.
 func (e *Engine) Likeness(c *charge.Charge) (Likeness, bool) {
 	s := e.now()
-	it := e.byOf[c]
-	if it == nil || !it.decidedByQuota() {
+	wl := e.byOf[c]
+	if wl == nil || !wl.decidedByQuota() {
 		return Likeness{}, false
 	}
-	if it.like == "" {
-		it.like = it.likeness()
+	if wl.likenessText == "" {
+		wl.likenessText = wl.likeness()
 	}
-	return Likeness{it.queue, it.like, s.preemptionOrder(it)}, it.like != ""
+	return Likeness{wl.queue, wl.likenessText, s.preemptionOrder(wl)}, wl.likenessText != ""
 }
 
-// likeness is the shape with what the scheduler's own comparison of workloads leaves out.
-func (it *item) likeness() string {
-	shape := it.shape()
+// likeness is the hash with what the scheduler's own comparison of workloads leaves out.
+func (wl *schedulerWorkload) likeness() string {
+	shape := wl.schedulingHash()
 	if shape == "" {
-		if shape = it.shapeOf(); shape == "" {
+		if shape = wl.computeHash(); shape == "" {
 			return ""
 		}
 	}
-	counts := make([]int32, len(it.sets))
-	for i := range it.sets {
-		counts[i] = it.sets[i].specCount
+	counts := make([]int32, len(wl.sets))
+	for i := range wl.sets {
+		counts[i] = wl.sets[i].specCount
 	}
 	text, err := json.Marshal(counts)
 	if err != nil {
@@ -55,15 +55,15 @@ func (it *item) likeness() string {
 
 // preemptionOrder is when a workload was queued where it may preempt newer ones of its priority; zero where that does
 // not matter, because no policy asks for it or because all that hold quota in its tree are older.
-func (s *scheduler) preemptionOrder(it *item) time.Time {
-	p := &it.queue.preemption
+func (s *scheduler) preemptionOrder(wl *schedulerWorkload) time.Time {
+	p := &wl.queue.preemption
 	if p.WithinClusterQueue != kueue.PreemptionPolicyLowerOrNewerEqualPriority && p.ReclaimWithinCohort != kueue.PreemptionPolicyLowerOrNewerEqualPriority {
 		return time.Time{}
 	}
-	if compareTimes(it.order, s.newestHolder(it.queue)) >= 0 {
+	if compareTimes(wl.order, s.newestHolder(wl.queue)) >= 0 {
 		return time.Time{}
 	}
-	return it.order
+	return wl.order
 }
 
 // newestHolder is when the last of those was queued that hold quota in the queue's tree. The state must be the present.

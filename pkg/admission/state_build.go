@@ -29,44 +29,47 @@ const (
 	topologyAnnotations        = "kueue.x-k8s.io/podset-"
 )
 
-// item makes a workload's entry. Fresh says that nothing is reserved or reported yet.
-func (e *Engine) item(s *scheduler, c *charge.Charge, fresh bool) *item {
+// newWorkload builds a workload of the scheduler. Fresh says that nothing is reserved or reported yet.
+func (e *Engine) newWorkload(s *scheduler, c *charge.Charge, fresh bool) *schedulerWorkload {
 	w := c.Workload
-	it := &item{
-		charge: c, key: w.Namespace + "/" + w.Name, namespace: w.Namespace, localQueue: w.Queue,
-		priority: int64(w.Priority), queue: s.queues[c.ClusterQueue], state: Pending, owned: !w.OwnerRef.IsZero(),
+	wl := &schedulerWorkload{
+		identity: identity{
+			charge: c, key: w.Namespace + "/" + w.Name, namespace: w.Namespace, localQueue: w.Queue,
+			priority: int64(w.Priority), queue: s.queues[c.ClusterQueue], owned: !w.OwnerRef.IsZero(),
+		},
+		standing: standing{state: Pending},
 	}
-	it.local = e.usageOf(it.queue, w.Namespace, w.Queue, fresh)
+	wl.local = e.usageOf(wl.queue, w.Namespace, w.Queue, fresh)
 	lq := cluster.As[*kueue.LocalQueue](e.snap.Get(cluster.LocalQueue, w.Namespace, w.Queue))
-	it.queueStopped = lq != nil && ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None
+	wl.queueStopped = lq != nil && ptr.Deref(lq.Spec.StopPolicy, kueue.None) != kueue.None
 	if record := recordOf(w); record != nil {
-		it.seq, it.created = record.Seq, record.Meta.CreationTimestamp.Time
+		wl.seq, wl.created = record.Seq, record.Meta.CreationTimestamp.Time
 	}
 	if w.Record != nil {
-		it.uid = string(w.Record.Meta.UID)
+		wl.uid = string(w.Record.Meta.UID)
 	}
 	if s.gate(release.PriorityBoost) && w.Object != nil {
-		it.priority += boost(w.Object)
+		wl.priority += boost(w.Object)
 	}
-	it.order = it.created
+	wl.order = wl.created
 	if !fresh && w.Object != nil {
-		it.order = s.queueOrder(w.Object, it.created)
+		wl.order = s.queueOrder(w.Object, wl.created)
 	}
 	for i := range c.PodSets {
-		it.sets = append(it.sets, s.podSet(w, c, i, fresh))
-		it.devices = it.devices || slices.ContainsFunc(c.PodSets[i].Lines, func(l charge.Line) bool {
+		wl.sets = append(wl.sets, s.podSet(w, c, i, fresh))
+		wl.devices = wl.devices || slices.ContainsFunc(c.PodSets[i].Lines, func(l charge.Line) bool {
 			return l.Method != charge.Requests && l.Method != charge.Transformation
 		})
 	}
-	it.compared = s.behavior.EquivalenceHashing
+	wl.hashed = s.behavior.EquivalenceHashing
 	if p := e.engine.Blocker(w); p != nil && w.State.MakesWorkload() {
-		it.blocked = s.refusedBy(*p)
-		it.turnedAway = it.blocked.Queue.IsMismatch() && it.queue != nil
+		wl.blocked = s.refusedBy(*p)
+		wl.namespaceMismatch = wl.blocked.Queue.IsMismatch() && wl.queue != nil
 	}
-	if !e.settled(s, it, fresh) {
-		e.keepOut(s, it, fresh)
+	if !e.settled(s, wl, fresh) {
+		e.keepOut(s, wl, fresh)
 	}
-	return it
+	return wl
 }
 
 // recordOf is the Workload object where there is one, else the job.
@@ -142,8 +145,8 @@ func (s *scheduler) podSet(w *workload.Workload, c *charge.Charge, i int, fresh 
 }
 
 // hold makes the reservation that a Workload's status records.
-func (s *scheduler) hold(it *item) bool {
-	o := it.charge.Workload.Object
+func (s *scheduler) hold(wl *schedulerWorkload) bool {
+	o := wl.charge.Workload.Object
 	admission := o.Status.Admission
 	q := s.queues[string(admission.ClusterQueue)]
 	if q == nil {
@@ -180,6 +183,6 @@ func (s *scheduler) hold(it *item) bool {
 		}
 		r.podSets = append(r.podSets, ps)
 	}
-	it.reserve(r)
+	wl.reserve(r)
 	return true
 }

@@ -23,17 +23,18 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
-// settled tells that the workload does not wait: it has ended, holds quota, or is not to run. It takes the state over.
-func (e *Engine) settled(s *scheduler, it *item, fresh bool) bool {
-	w := it.charge.Workload
-	if it.charge.Verdict == charge.Unmanaged || !w.State.MakesWorkload() && w.State != workload.Undetermined {
-		it.state = None
+// settled reports whether the workload does not wait: it has ended, holds quota, or is not to run. It takes the state
+// over.
+func (e *Engine) settled(s *scheduler, wl *schedulerWorkload, fresh bool) bool {
+	w := wl.charge.Workload
+	if wl.charge.Verdict == charge.Unmanaged || !w.State.MakesWorkload() && w.State != workload.Undetermined {
+		wl.state = None
 		return true
 	}
 	if !w.Active {
-		it.state = Deactivated
+		wl.state = Deactivated
 		if !fresh {
-			it.takeCondition(w.Object)
+			wl.takeCondition(w.Object)
 		}
 		return true
 	}
@@ -42,13 +43,13 @@ func (e *Engine) settled(s *scheduler, it *item, fresh bool) bool {
 	}
 	switch {
 	case conditionTrue(w.Object, kueue.WorkloadFinished):
-		it.state = Finished
-		it.takeCondition(w.Object)
+		wl.state = Finished
+		wl.takeCondition(w.Object)
 		return true
 	case conditionTrue(w.Object, kueue.WorkloadQuotaReserved) && w.Object.Status.Admission != nil:
-		if s.takeReservation(it, w.Object); it.held != nil {
-			it.stopped = e.stopped(it)
-			e.keepOut(s, it, true) // what awaits it should it lose its quota
+		if s.takeReservation(wl, w.Object); wl.held != nil {
+			wl.stopped = e.stopped(wl)
+			e.keepOut(s, wl, true) // what awaits it should it lose its quota
 		}
 		return true
 	}
@@ -57,8 +58,8 @@ func (e *Engine) settled(s *scheduler, it *item, fresh bool) bool {
 
 // stopped says that a workload loses its quota because a queue is stopped: when it is drained, or before the workload
 // is admitted. It is the message that the workload gets; empty when it keeps its quota.
-func (e *Engine) stopped(it *item) string {
-	admitted := conditionTrue(it.charge.Workload.Object, kueue.WorkloadAdmitted)
+func (e *Engine) stopped(wl *schedulerWorkload) string {
+	admitted := conditionTrue(wl.charge.Workload.Object, kueue.WorkloadAdmitted)
 	loses := func(kind, name string, p *kueue.StopPolicy) string {
 		switch policy := ptr.Deref(p, kueue.None); {
 		case admitted && policy == kueue.HoldAndDrain:
@@ -68,48 +69,48 @@ func (e *Engine) stopped(it *item) string {
 		}
 		return ""
 	}
-	if lq := cluster.As[*kueue.LocalQueue](e.snap.Get(cluster.LocalQueue, it.namespace, it.localQueue)); lq != nil {
+	if lq := cluster.As[*kueue.LocalQueue](e.snap.Get(cluster.LocalQueue, wl.namespace, wl.localQueue)); lq != nil {
 		if m := loses(cluster.LocalQueue.Kind, lq.Name, lq.Spec.StopPolicy); m != "" {
 			return m
 		}
-		if it.queueStopped {
+		if wl.queueStopped {
 			return "" // a LocalQueue that is stopped is forgotten, and its ClusterQueue is not looked at
 		}
 	}
-	q := it.held.queue.object
+	q := wl.held.queue.object
 	return loses(cluster.ClusterQueue.Kind, q.Name, q.Spec.StopPolicy)
 }
 
-func (s *scheduler) takeReservation(it *item, w *kueue.Workload) {
-	if !s.hold(it) {
-		it.state = Unknown // its queue is not there to count against
-		it.takeCondition(w)
+func (s *scheduler) takeReservation(wl *schedulerWorkload, w *kueue.Workload) {
+	if !s.hold(wl) {
+		wl.state = Unknown // its queue is not there to count against
+		wl.takeCondition(w)
 		return
 	}
 	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted); c != nil && c.Status == metav1.ConditionTrue {
-		it.evicted, it.evictedBecause = true, c.Message
+		wl.evicted, wl.evictedBecause = true, c.Message
 	}
-	it.admitted = conditionTrue(w, kueue.WorkloadAdmitted)
-	recordPresent(it)
-	it.notReady = it.admitted && !conditionTrue(w, kueue.WorkloadPodsReady)
+	wl.admitted = conditionTrue(w, kueue.WorkloadAdmitted)
+	recordPresent(wl)
+	wl.notReady = wl.admitted && !conditionTrue(w, kueue.WorkloadPodsReady)
 	switch {
-	case it.evicted:
-		it.state = Evicted
-	case it.admitted:
-		it.state = Admitted
+	case wl.evicted:
+		wl.state = Evicted
+	case wl.admitted:
+		wl.state = Admitted
 	default:
-		it.state = QuotaReserved
+		wl.state = QuotaReserved
 	}
-	it.takeCondition(w)
+	wl.takeCondition(w)
 }
 
 // takeCondition copies what Kueue has written.
-func (it *item) takeCondition(w *kueue.Workload) {
+func (wl *schedulerWorkload) takeCondition(w *kueue.Workload) {
 	if w == nil {
 		return
 	}
 	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadQuotaReserved); c != nil {
-		it.reason, it.message = c.Reason, c.Message
+		wl.reason, wl.message = c.Reason, c.Message
 	}
 }
 
@@ -123,43 +124,43 @@ func boost(w *kueue.Workload) int64 {
 }
 
 // keepOut finds what keeps a waiting workload out of the queue, and what keeps its decision unknown.
-func (e *Engine) keepOut(s *scheduler, it *item, fresh bool) {
-	w := it.charge.Workload
+func (e *Engine) keepOut(s *scheduler, wl *schedulerWorkload, fresh bool) {
+	w := wl.charge.Workload
 	if !fresh {
-		it.takeCondition(w.Object)
+		wl.takeCondition(w.Object)
 	}
-	d := e.refusal(s, it)
+	d := e.refusal(s, wl)
 	if d == nil {
-		d = it.blocked
+		d = wl.blocked
 	} else if !d.Queue.IsMismatch() {
-		it.turnedAway = false // it never gets into the queue that would not take it
+		wl.namespaceMismatch = false // it never gets into the queue that would not take it
 	}
 	if d != nil {
-		if !fresh && !it.holdsNothing() && !e.snap.Coverage.HasIn(cluster.Workload, it.namespace) {
+		if !fresh && !wl.holdsNothing() && !e.snap.Coverage.HasIn(cluster.Workload, wl.namespace) {
 			// A job that runs has been admitted before whatever refuses it now came up, or runs without.
-			it.unknown = &Decision{State: Unknown, Missing: []string{cluster.Workload.Kind}}
+			wl.unknown = &Decision{State: Unknown, Missing: []string{cluster.Workload.Kind}}
 			return
 		}
-		it.refused = d
+		wl.refused = d
 		return
 	}
-	if missing, why := e.missing(s, it, fresh); len(missing) > 0 || why != "" {
-		it.unknown = &Decision{State: Unknown, Missing: missing, Why: why}
-		if !it.onlyUsageMissing() || !it.holdsNothing() || s.undecided(attempt, it, nil) != "" {
+	if missing, why := e.missing(s, wl, fresh); len(missing) > 0 || why != "" {
+		wl.unknown = &Decision{State: Unknown, Missing: missing, Why: why}
+		if !wl.onlyUsageMissing() || !wl.holdsNothing() || s.undecided(attempt, wl, nil) != "" {
 			return
 		}
-		it.usageAlone = true
+		wl.usageAlone = true
 	}
-	if d := e.held(s, it, fresh); d != nil {
-		it.refused = d
+	if d := e.held(s, wl, fresh); d != nil {
+		wl.refused = d
 		return
 	}
-	it.invalid = e.inadmissible(it)
+	wl.invalid = e.requestViolations(wl)
 }
 
 // refusal is what the charge engine found: Kueue refuses the workload whatever the quota.
-func (e *Engine) refusal(s *scheduler, it *item) *Decision {
-	c := it.charge
+func (e *Engine) refusal(s *scheduler, wl *schedulerWorkload) *Decision {
+	c := wl.charge
 	if c.Verdict != charge.Inadmissible {
 		return nil
 	}
@@ -194,9 +195,9 @@ func (s *scheduler) refusedBy(p charge.Problem) *Decision {
 	return d
 }
 
-// missing lists the kinds without which the decision can't be told.
-func (e *Engine) missing(s *scheduler, it *item, fresh bool) (kinds []string, why string) {
-	c := it.charge
+// missing lists the kinds without which the decision can't be known.
+func (e *Engine) missing(s *scheduler, wl *schedulerWorkload, fresh bool) (kinds []string, why string) {
+	c := wl.charge
 	if c.Verdict == charge.Unknown && !(fresh && onlyClassesMissing(c)) {
 		why = "the charge is not known"
 		if len(c.Missing) == 0 && len(c.Problems) > 0 {
@@ -210,7 +211,7 @@ func (e *Engine) missing(s *scheduler, it *item, fresh bool) (kinds []string, wh
 			need[gk.Kind] = true
 		}
 	}
-	if it.queue == nil {
+	if wl.queue == nil {
 		want(cluster.LocalQueue)
 		want(cluster.ClusterQueue)
 		if len(need) == 0 {
@@ -222,10 +223,10 @@ func (e *Engine) missing(s *scheduler, it *item, fresh bool) (kinds []string, wh
 	if !fresh {
 		want(cluster.Workload)
 	}
-	if st := it.queue.object.Spec.AdmissionChecksStrategy; st != nil && len(st.AdmissionChecks) > 0 {
+	if st := wl.queue.object.Spec.AdmissionChecksStrategy; st != nil && len(st.AdmissionChecks) > 0 {
 		want(cluster.AdmissionCheck)
 	}
-	if e.namespaceMatters(it) {
+	if e.namespaceMatters(wl) {
 		want(cluster.Namespace)
 	}
 	if c.Workload.PriorityMissing != "" {
@@ -234,24 +235,24 @@ func (e *Engine) missing(s *scheduler, it *item, fresh bool) (kinds []string, wh
 	if len(need) > 0 {
 		return slices.Sorted(maps.Keys(need)), ""
 	}
-	return nil, s.undecided(attempt, it, nil)
+	return nil, s.undecided(attempt, wl, nil)
 }
 
-// onlyClassesMissing tells that the charge is known but for the case that a DeviceClass takes an extended resource over,
-// and no DeviceClass is in the input. A replay supposes that there is none, and says so.
+// onlyClassesMissing reports whether the charge is known but for the case that a DeviceClass takes an extended resource
+// over, and no DeviceClass is in the input. A replay supposes that there is none, and says so.
 func onlyClassesMissing(c *charge.Charge) bool {
 	return len(c.Missing) == 1 && c.Missing[0] == cluster.DeviceClass.Kind && len(c.Problems) == 0
 }
 
-func (e *Engine) namespaceMatters(it *item) bool {
-	selector, err := metav1.LabelSelectorAsSelector(it.queue.object.Spec.NamespaceSelector)
+func (e *Engine) namespaceMatters(wl *schedulerWorkload) bool {
+	selector, err := metav1.LabelSelectorAsSelector(wl.queue.object.Spec.NamespaceSelector)
 	return err == nil && selector.String() != labels.Everything().String() && selector.String() != labels.Nothing().String() &&
-		e.snap.Get(cluster.Namespace, "", it.namespace) == nil
+		e.snap.Get(cluster.Namespace, "", wl.namespace) == nil
 }
 
 // held is what keeps a workload from being queued although nothing is wrong with it.
-func (e *Engine) held(s *scheduler, it *item, fresh bool) *Decision {
-	w := it.charge.Workload
+func (e *Engine) held(s *scheduler, wl *schedulerWorkload, fresh bool) *Decision {
+	w := wl.charge.Workload
 	if gates := annotation(w, gatedByAnnotation); gates != "" && s.gate(release.AdmissionGatedBy) {
 		return &Decision{State: Pending, Reason: reasonAdmissionGated, Message: message.Of(message.AdmissionGated, gates).Text(),
 			Why: fmt.Sprintf("the annotation %s keeps it out of the queue until it is removed", gatedByAnnotation)}
@@ -265,9 +266,9 @@ func (e *Engine) held(s *scheduler, it *item, fresh bool) *Decision {
 	case reserved != nil && reserved.Status == metav1.ConditionFalse && reserved.Reason == reasonOnHold:
 		return &Decision{State: Pending, Reason: reserved.Reason, Message: reserved.Message, Why: "its job is on hold and asks for nothing"}
 	case conditionTrue(w.Object, kueue.WorkloadWaitingForReplacementPods):
-		return &Decision{State: Pending, Reason: it.reason, Message: it.message, Why: "it waits for replacements of pods that failed"}
+		return &Decision{State: Pending, Reason: wl.reason, Message: wl.message, Why: "it waits for replacements of pods that failed"}
 	case requeued != nil && requeued.Status == metav1.ConditionFalse && requeued.Reason != reasonInadmissible && !reactivated(w, requeued):
-		return &Decision{State: Pending, Reason: it.reason, Message: it.message,
+		return &Decision{State: Pending, Reason: wl.reason, Message: wl.message,
 			Why: fmt.Sprintf("it is not queued again yet (Requeued is False, %s: %s)", requeued.Reason, requeued.Message)}
 	}
 	for _, c := range w.Object.Status.AdmissionChecks {
@@ -279,7 +280,8 @@ func (e *Engine) held(s *scheduler, it *item, fresh bool) *Decision {
 	return nil
 }
 
-// reactivated tells that a workload was kept out of the queue by its deactivation, which is over: Kueue queues it again.
+// reactivated reports whether a workload was kept out of the queue by its deactivation, which is over: Kueue queues it
+// again.
 func reactivated(w *workload.Workload, requeued *metav1.Condition) bool {
 	return w.Active && requeued.Reason == kueue.WorkloadDeactivated
 }

@@ -8,17 +8,17 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// shape is equal for workloads that the scheduler can't tell apart; empty when the version does not compare. It is made
-// when it is first asked for: most workloads are only looked at for what they hold.
-func (it *item) shape() string {
-	if it.compared && it.shapeText == "" {
-		it.shapeText = it.shapeOf()
+// schedulingHash is equal for workloads between which the scheduler makes no difference; empty when the version does
+// not compare. It is made when it is first asked for: most workloads are only looked at for what they hold.
+func (wl *schedulerWorkload) schedulingHash() string {
+	if wl.hashed && wl.hash == "" {
+		wl.hash = wl.computeHash()
 	}
-	return it.shapeText
+	return wl.hash
 }
 
-// shapeOf is equal for workloads that the scheduler treats alike.
-func (it *item) shapeOf() string {
+// computeHash is equal for workloads that the scheduler treats alike.
+func (wl *schedulerWorkload) computeHash() string {
 	type set struct {
 		Name        string
 		Count       int32
@@ -32,14 +32,14 @@ func (it *item) shapeOf() string {
 	shape := struct {
 		Priority int64
 		Sets     []set
-	}{Priority: it.priority}
-	for i := range it.sets {
-		ps := &it.sets[i]
+	}{Priority: wl.priority}
+	for i := range wl.sets {
+		ps := &wl.sets[i]
 		one := set{Name: ps.name, Count: ps.count, MinCount: ps.minCount, Group: ps.group, Topology: ps.topology}
 		for _, r := range ps.requests {
 			one.Requests = append(one.Requests, string(r.name), quotaString(r.total))
 		}
-		one.Spec = specShape(ps.spec)
+		one.Spec = hashedSpec(ps.spec)
 		shape.Sets = append(shape.Sets, one)
 	}
 	text, err := json.Marshal(shape)
@@ -54,8 +54,8 @@ func quotaString(v int64) string {
 	return string(text)
 }
 
-// specShape keeps what of a pod spec the scheduler looks at.
-func specShape(in *corev1.PodSpec) corev1.PodSpec {
+// hashedSpec keeps what of a pod spec the scheduler looks at.
+func hashedSpec(in *corev1.PodSpec) corev1.PodSpec {
 	if in == nil {
 		return corev1.PodSpec{}
 	}

@@ -48,17 +48,17 @@ type queue struct {
 	topologyOnly bool
 
 	// holders have quota reserved here.
-	holders []*item
+	holders []*schedulerWorkload
 	// generation counts changes of what is reserved.
 	generation int
 
-	line line
+	pending pendingQueue
 	// ledger is what its LocalQueues used; nil where that does not order the queue.
 	ledger *usageLedger
 }
 
-// allocatable counts what a queue's scans over flavors become outdated by: quota that came or went in the queue, and every
-// new sum over its tree of cohorts.
+// allocatable counts what a queue's scans over flavors become outdated by: quota that came or went in the queue, and
+// every new sum over its tree of cohorts.
 func (q *queue) allocatable() int { return q.generation + q.tree.generation }
 
 // covers finds the resource group of a resource; nil when the queue does not cover it.

@@ -72,21 +72,21 @@ func above(a, b corev1.ResourceList) []string {
 	return out
 }
 
-// inadmissible checks, as the scheduler does before it looks at quota, that requests are within limits and within the
-// namespace's LimitRanges. It returns every message that Kueue may write; none when nothing is wrong.
-func (e *Engine) inadmissible(it *item) []string {
-	if e.snap.Coverage.Has(cluster.Namespace) && e.snap.Get(cluster.Namespace, "", it.namespace) == nil && !it.laid() {
-		return []string{message.Of(message.NamespaceNotFound, it.namespace, fmt.Sprintf(": namespaces %q not found", it.namespace)).Text()}
+// requestViolations checks, as the scheduler does before it looks at quota, that requests are within limits and within
+// the namespace's LimitRanges. It returns every message that Kueue may write; none when nothing is wrong.
+func (e *Engine) requestViolations(wl *schedulerWorkload) []string {
+	if e.snap.Coverage.Has(cluster.Namespace) && e.snap.Get(cluster.Namespace, "", wl.namespace) == nil && !wl.fromManifest() {
+		return []string{message.Of(message.NamespaceNotFound, wl.namespace, fmt.Sprintf(": namespaces %q not found", wl.namespace)).Text()}
 	}
 	var limits, ranges []violation
-	for i := range it.sets {
-		spec := it.sets[i].spec
-		if len(e.ranges[it.namespace]) == 0 && !limited(spec) {
+	for i := range wl.sets {
+		spec := wl.sets[i].spec
+		if len(e.ranges[wl.namespace]) == 0 && !limited(spec) {
 			continue
 		}
 		path := field.NewPath("spec", "podSets").Index(i).Child("template", "spec")
 		limits = append(limits, e.aboveLimits(spec, path)...)
-		ranges = append(ranges, e.ranges[it.namespace].check(spec, path)...)
+		ranges = append(ranges, e.ranges[wl.namespace].check(spec, path)...)
 	}
 	switch {
 	case len(limits) > 0:
@@ -147,14 +147,14 @@ func permutations(names []string, most int) [][]string {
 	return out
 }
 
-// limited tells that there are limits to compare with.
+// limited reports whether there are limits to compare with.
 func limited(spec *corev1.PodSpec) bool {
 	has := func(c corev1.Container) bool { return len(c.Resources.Limits) > 0 }
 	return spec.Resources != nil || slices.ContainsFunc(spec.Containers, has) || slices.ContainsFunc(spec.InitContainers, has)
 }
 
-func (it *item) laid() bool {
-	o := recordOf(it.charge.Workload)
+func (wl *schedulerWorkload) fromManifest() bool {
+	o := recordOf(wl.charge.Workload)
 	return o == nil || o.Laid
 }
 

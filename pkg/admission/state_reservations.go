@@ -16,7 +16,7 @@ type Reservation struct {
 	// PodSets are those of the admission: their flavors, what they use, and for how many pods.
 	PodSets []PodSet
 	Usage   quota.Usage
-	// Since is when it was reserved; zero when the input does not tell.
+	// Since is when it was reserved; zero when the input does not say.
 	Since time.Time
 	// Priority as preemption sees it.
 	Priority int64
@@ -30,10 +30,10 @@ func (e *Engine) Reservations() []Reservation {
 	s := e.now()
 	var out []Reservation
 	for _, name := range s.names {
-		for _, it := range s.queues[name].holders {
+		for _, wl := range s.queues[name].holders {
 			out = append(out, Reservation{
-				Charge: it.charge, ClusterQueue: name, PodSets: it.held.podSets, Usage: it.held.usage, Since: it.held.since,
-				Priority: it.priority, State: it.state,
+				Charge: wl.charge, ClusterQueue: name, PodSets: wl.held.podSets, Usage: wl.held.usage, Since: wl.held.since,
+				Priority: wl.priority, State: wl.state,
 			})
 		}
 	}

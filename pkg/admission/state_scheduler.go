@@ -29,24 +29,25 @@ type scheduler struct {
 	ignoreUndeclared bool
 	blockAdmission   bool
 
-	forest *quota.Forest
-	queues map[string]*queue
-	names  []string // of queues, sorted
-	items  []*item  // in the order of the input
+	forest    *quota.Forest
+	queues    map[string]*queue
+	names     []string             // of queues, sorted
+	workloads []*schedulerWorkload // in the order of the input
 
 	unaccounted []unaccounted
 
-	// lines are what waits in the queues; nil until asked for.
-	lines map[*queue]*waitingLine
+	// pendingOrders are what waits in the queues; nil until asked for.
+	pendingOrders map[*queue]*pendingOrder
 
 	// newest is when the latest holder of quota in a tree was queued; filled when asked for.
 	newest map[*tree]time.Time
 
-	gone map[*item]bool // taken for removed, in a recomputation
-	// alike are cohorts between which the latest search for victims had to choose; firstOfAlike is the other choice.
-	alike        *alikeCohorts
-	firstOfAlike bool
-	cycle        int
+	removed map[*schedulerWorkload]bool // taken for removed, in a recomputation
+	// equalCohorts are cohorts between which the latest search for victims had to choose; takeFirstOfEqual is the other
+	// choice.
+	equalCohorts     *cohortPair
+	takeFirstOfEqual bool
+	cycle            int
 }
 
 func (s *scheduler) gate(name string) bool { return s.conf.Enabled(name) }
@@ -65,16 +66,16 @@ func (s *scheduler) ordered(sum map[corev1.ResourceName]int64) []request {
 	return out
 }
 
-// placedByTopology tells that topology decides about the workload, too.
-func (s *scheduler) placedByTopology(it *item) bool {
+// placedByTopology reports whether topology decides about the workload, too.
+func (s *scheduler) placedByTopology(wl *schedulerWorkload) bool {
 	if !s.gate(release.TopologyAwareScheduling) {
 		return false
 	}
-	if it.queue.topologyOnly {
+	if wl.queue.topologyOnly {
 		return true
 	}
-	for i := range it.sets {
-		if it.sets[i].topology {
+	for i := range wl.sets {
+		if wl.sets[i].topology {
 			return true
 		}
 	}

@@ -20,7 +20,7 @@ const (
 	FromWorkloads UsageSource = "Workloads"
 	// FromStatus: from the status of ClusterQueues, for want of Workloads.
 	FromStatus UsageSource = "Status"
-	// FromNothing: the input tells nothing of usage.
+	// FromNothing: the input says nothing of usage.
 	FromNothing UsageSource = "None"
 )
 
@@ -29,7 +29,7 @@ type Trees struct {
 	// Roots are the nodes without parent: cohorts first, then queues without cohort, each by name.
 	Roots []*TreeNode
 	Usage UsageSource
-	// FairSharing tells that preemption and order go by shares.
+	// FairSharing reports whether preemption and order go by shares.
 	FairSharing bool
 }
 
@@ -45,7 +45,7 @@ type TreeNode struct {
 	Ref cluster.Ref
 	// Inactive says why the queue takes no workloads; empty when it does.
 	Inactive string
-	// Known tells that the usage of the node, and of all below it, is known.
+	// Known reports whether the usage of the node, and of all below it, is known.
 	Known bool
 	Lines []TreeLine
 	// Share is the dominant resource share.
@@ -65,7 +65,7 @@ type Counts struct {
 	Reserved, Admitted int
 	// Waiting stand in the queue; Refused are kept out of it until something changes.
 	Waiting, Refused int
-	// Unknown are those that wait with a charge that can't be told.
+	// Unknown are those that wait with a charge that can't be known.
 	Unknown int
 }
 
@@ -82,7 +82,7 @@ func (c *Counts) Add(o Counts) {
 type TreeLine struct {
 	quota.FlavorResource
 	quota.Limits
-	// Sets tells that the node itself has a quota entry.
+	// Sets reports whether the node itself has a quota entry.
 	Sets bool
 	// Total is the nominal quota of the node and all below it.
 	Total quota.Amount
@@ -90,7 +90,7 @@ type TreeLine struct {
 	Reserved, Admitted quota.Amount
 	// Borrowed from others, beyond what the node owns and is lent from below.
 	Borrowed quota.Amount
-	// Lent is what others certainly have of the node's quota. Where several nodes have quota to spare nothing tells whose
+	// Lent is what others certainly have of the node's quota. Where several nodes have quota to spare nothing says whose
 	// is used; LentAtMost is the most that can be this node's.
 	Lent, LentAtMost quota.Amount
 	// Spare is what the node leaves unused and its cohort may use, what is lent included.
@@ -153,7 +153,7 @@ func (t *treeBuilder) takeStatus() {
 	}
 }
 
-// reports tells that the status of a queue tells of its usage.
+// reports reports whether the status of a queue says something of its usage.
 func reports(q *queue) bool { return !q.record.Laid && len(q.object.Status.FlavorsReservation) > 0 }
 
 func reported(in []kueue.FlavorUsage) (quota.Usage, []quota.FlavorResource) {
@@ -191,20 +191,20 @@ func (t *treeBuilder) node(e *Engine, n *quota.Node, parent *TreeNode) *TreeNode
 // count adds the workloads up for their queues.
 func (t *treeBuilder) count() {
 	t.admitted = map[*quota.Node]quota.Usage{}
-	for _, it := range t.s.items {
+	for _, wl := range t.s.workloads {
 		switch {
-		case it.held != nil:
-			n := t.nodes[it.held.queue.node]
+		case wl.held != nil:
+			n := t.nodes[wl.held.queue.node]
 			n.Counts.Reserved++
-			if conditionTrue(it.charge.Workload.Object, kueue.WorkloadAdmitted) {
+			if conditionTrue(wl.charge.Workload.Object, kueue.WorkloadAdmitted) {
 				n.Counts.Admitted++
-				t.admit(it)
+				t.admit(wl)
 			}
-		case it.queue == nil || it.state != Pending:
-		case it.refused != nil:
-			t.nodes[it.queue.node].Counts.Refused++
+		case wl.queue == nil || wl.state != Pending:
+		case wl.refused != nil:
+			t.nodes[wl.queue.node].Counts.Refused++
 		default:
-			t.wait(it)
+			t.wait(wl)
 		}
 	}
 	if t.out.Usage != FromStatus {
@@ -218,24 +218,24 @@ func (t *treeBuilder) count() {
 	}
 }
 
-func (t *treeBuilder) admit(it *item) {
-	node := it.held.queue.node
+func (t *treeBuilder) admit(wl *schedulerWorkload) {
+	node := wl.held.queue.node
 	if t.admitted[node] == nil {
 		t.admitted[node] = quota.Usage{}
 	}
-	for fr, v := range it.held.usage {
+	for fr, v := range wl.held.usage {
 		t.admitted[node][fr] = t.admitted[node][fr].Add(v)
 	}
 }
 
-func (t *treeBuilder) wait(it *item) {
-	n := t.nodes[it.queue.node]
+func (t *treeBuilder) wait(wl *schedulerWorkload) {
+	n := t.nodes[wl.queue.node]
 	n.Counts.Waiting++
-	if it.charge.Verdict == charge.Unknown {
+	if wl.charge.Verdict == charge.Unknown {
 		n.Counts.Unknown++
 	}
-	for i := range it.sets {
-		for _, r := range t.s.requestsOf(it, i, it.sets[i].count) {
+	for i := range wl.sets {
+		for _, r := range t.s.requestsOf(wl, i, wl.sets[i].count) {
 			if r.total != 0 {
 				n.Demand[r.name] = charge.Add(n.Demand[r.name], r.total)
 			}
@@ -251,8 +251,8 @@ func (t *treeBuilder) account(n *TreeNode) {
 		keys[fr] = 0
 	}
 	if n.Queue {
-		for _, it := range t.s.queues[n.Name].holders {
-			for fr := range it.held.usage {
+		for _, wl := range t.s.queues[n.Name].holders {
+			for fr := range wl.held.usage {
 				keys[fr] = 0
 			}
 		}
@@ -313,9 +313,9 @@ func spare(n *quota.Node, fr quota.FlavorResource) quota.Amount {
 // span is the least and the most that an amount can be.
 type span struct{ least, most quota.Amount }
 
-// lend says of the nodes below a cohort how much of their spare quota others use: their siblings borrow it, and
-// outside is what nodes beyond the cohort have of it. The cohort's own quota and what it borrows itself serve first or
-// last, nobody can tell.
+// lend says of the nodes below a cohort how much of their spare quota others use: their siblings borrow it, and outside
+// is what nodes beyond the cohort have of it. The cohort's own quota and what it borrows itself serve first or last,
+// nobody can know.
 func (t *treeBuilder) lend(cohort *TreeNode, fr quota.FlavorResource, outside span) {
 	var borrowed quota.Amount
 	supply := cohort.Limits(fr).Nominal

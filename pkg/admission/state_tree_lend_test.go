@@ -11,9 +11,9 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
-// TestLentIsToldAsFarAsItIsCertain: what is borrowed comes from somebody's spare quota; from whose, nothing tells where
+// TestLentAsFarAsItIsCertain: what is borrowed comes from somebody's spare quota; from whose, nothing says where
 // several have some.
-func TestLentIsToldAsFarAsItIsCertain(t *testing.T) {
+func TestLentAsFarAsItIsCertain(t *testing.T) {
 	fr := quota.FlavorResource{Flavor: "a100", Resource: "nvidia.com/gpu"}
 	groups := func(nominal int64) []kueue.ResourceGroup {
 		return []kueue.ResourceGroup{{CoveredResources: []corev1.ResourceName{fr.Resource}, Flavors: []kueue.FlavorQuotas{

@@ -84,13 +84,13 @@ func (s *scheduler) account(snap *cluster.Snapshot) {
 	}
 }
 
-// doubtful decides with and without what is unaccounted for in the workload's tree. Where that changes the outcome it
-// can't be told.
-func (s *scheduler) doubtful(it *item) *Decision {
-	without := s.tryFlavors(it)
+// decideByUsage decides with and without what is unaccounted for in the workload's tree. Where that changes the outcome
+// it can't be known.
+func (s *scheduler) decideByUsage(wl *schedulerWorkload) *Decision {
+	without := s.tryFlavors(wl)
 	var in []unaccounted
 	for _, u := range s.unaccounted {
-		if u.queue.node.Root() == it.queue.node.Root() {
+		if u.queue.node.Root() == wl.queue.node.Root() {
 			in = append(in, u)
 		}
 	}
@@ -100,7 +100,7 @@ func (s *scheduler) doubtful(it *item) *Decision {
 	for _, u := range in {
 		u.queue.node.Add(u.delta)
 	}
-	with := s.tryFlavors(it)
+	with := s.tryFlavors(wl)
 	for _, u := range in {
 		u.queue.node.Remove(u.delta)
 	}

@@ -35,8 +35,8 @@ type podSet struct {
 	topology bool
 }
 
-// resized are the requests of another number of pods, each of which asks for as much. A total that is the most that can be
-// counted does not tell how much that is, so it stays.
+// resized are the requests of another number of pods, each of which asks for as much. A total that is the most that can
+// be counted does not say how much that is, so it stays.
 func (p *podSet) resized(count int32) []request {
 	out := slices.Clone(p.scaled(count))
 	for i, r := range p.requests {
@@ -69,8 +69,19 @@ func multiply(a, b int64) quota.Amount {
 	return quota.Unlimited
 }
 
-// item is one workload in the scheduler.
-type item struct {
+// schedulerWorkload is one workload in the scheduler.
+type schedulerWorkload struct {
+	identity
+	requirements
+	standing
+	holding
+	scan
+	queueEntry
+	history conditionHistory
+}
+
+// identity is what a workload is, whatever becomes of it.
+type identity struct {
 	charge *charge.Charge
 	key    string
 	uid    string
@@ -82,79 +93,83 @@ type item struct {
 	created               time.Time
 	// order is the time by which it is queued.
 	order time.Time
-	sets  []podSet
 	// local is what its LocalQueue used; nil where that does not matter.
 	local *localQueueUsage
-	// compared: the version compares workloads by their shape, which shapeText keeps once it is known.
-	compared  bool
-	shapeText string
-	// like is the text of its Likeness; empty until it is asked for.
-	like string
+	// queueStopped: its LocalQueue is stopped. Kueue forgets such a queue, and with it that others may be tried again once
+	// the workload's quota comes back.
+	queueStopped bool
 	// owned: a job watches over the Workload and gives its quota back when it is evicted.
 	owned bool
+}
+
+// requirements are what it asks for.
+type requirements struct {
+	sets []podSet
 	// devices: part of its charge comes from claims or classes of devices.
 	devices bool
-	// notReady: it is admitted, and its pods are not.
-	notReady bool
+	// hashed: the version compares workloads by their hash, which hashText keeps once it is known.
+	hashed bool
+	hash   string
+	// likenessText is the text of its Likeness; empty until it is asked for.
+	likenessText string
+	fits         map[flavorKey]string // why a flavor does not take a pod set's pods; "" when it does
+}
 
+// standing is where it stands, and what its condition says.
+type standing struct {
+	state           State
+	reason, message string
+	possible        []string
 	// refused is the outcome that keeps it out of the queue; nil for one that is queued.
 	refused *Decision
 	// blocked is the outcome of waiting in its queue, where that does not take it; nil where it does.
 	blocked *Decision
-	// said is what it was told in the present epoch, attempt by attempt.
-	said []remark
-	// turnedAway: the queue does not take its namespace, which it is told when its turn comes.
-	turnedAway bool
-	// invalid says what is wrong with its pods' requests, in every way Kueue may; the workload takes its turn in the queue and
-	// is turned down.
+	// namespaceMismatch: the queue does not take its namespace, which its condition says once it has been tried.
+	namespaceMismatch bool
+	// invalid says what is wrong with its pods' requests, in every way Kueue may; the workload is tried like others and
+	// refused then.
 	invalid []string
-	// unknown is set when its decision can't be told. usageAlone: all that it lacks is who uses the quota.
+	// unknown is set when its decision can't be known. usageAlone: all that it lacks is who uses the quota.
 	unknown    *Decision
 	usageAlone bool
-
-	held *reservation
-	// stopped is what it is told when it loses its quota because its queue is stopped; empty when it keeps it.
-	stopped string
-	evicted bool
-	// evictedBecause is what the Evicted condition of the input says; the workload is told so when its quota is gone.
-	evictedBecause string
-	// admitted: while it holds quota, that no check is outstanding, also when it is being evicted.
-	admitted bool
-	// last is the flavor scan's progress.
-	last *progress
-	// memo is the latest attempt.
-	memo *memo
-
-	fits map[flavorKey]string // why a flavor does not take a pod set's pods; "" when it does
-
-	state           State
-	reason, message string
-	possible        []string
-	cycle           int // in which it got its quota
-	// turning: it was tried by turns from several flavors when the scheduler last was at rest, and its scan has not begun anew.
-	turning bool
-	// trail is what attempts of the present scan of flavors said.
-	trail []string
-	// company: it was evicted together with others and not tried since.
-	company bool
-
-	// queueStopped: its LocalQueue is stopped. Kueue forgets such a queue, and with it that others may be tried again once
-	// the workload's quota comes back.
-	queueStopped bool
 	// doubt says why its state in a simulation is not to be relied on.
 	doubt string
-	// turns counts its evictions since the scheduler was at rest for the turnsIn-th time.
-	turns, turnsIn int
+}
 
-	place   place
+// holding is the quota it has, and how it loses it.
+type holding struct {
+	held *reservation
+	// cycle in which it got its quota.
+	cycle int
+	// admitted: while it holds quota, that no check is outstanding, also when it is being evicted.
+	admitted bool
+	// notReady: it is admitted, and its pods are not.
+	notReady bool
+	// stopped is what its condition says when it loses its quota because its queue is stopped; empty when it keeps it.
+	stopped string
+	evicted bool
+	// evictedBecause is what the Evicted condition of the input says, and the workload's own once its quota is gone.
+	evictedBecause string
+	// evictionCount counts its evictions since the scheduler was at rest for the turnsIn-th time.
+	evictionCount, countedIn int
+}
+
+// scan is how far its scan over flavors is.
+type scan struct {
+	// position is where the latest attempt ended.
+	position *scanPosition
+	// memo is the latest attempt.
+	memo *memo
+	seen map[attemptState]int // positions already tried, by epoch
+	// luckyEnd with which a scan ends that would begin anew for ever.
+	luckyEnd luckyEnd
+}
+
+// queueEntry is its place in its queue.
+type queueEntry struct {
+	place queuePlace
+	// version counts its moves.
 	version int
-	// forgets: an event is under way with which a version forgets the progress of the scan.
-	forgets bool
-	// otherwise is where its next attempt begins if chance has it so.
-	otherwise beginning
-	// luck with which a scan ends that would begin anew for ever.
-	luck luck
-	seen map[scanState]int // progress already tried, by epoch
 }
 
 // reservation is the quota a workload holds.
@@ -170,8 +185,8 @@ type reservation struct {
 	penaltyPending bool
 }
 
-// progress is how far the flavors were scanned in the last attempt.
-type progress struct {
+// scanPosition is how far the flavors were scanned in the last attempt.
+type scanPosition struct {
 	// tried is, for each pod set and resource, the index of the last flavor tried; -1 after the last one.
 	tried             []map[corev1.ResourceName]int
 	generation, cycle int
@@ -180,7 +195,7 @@ type progress struct {
 }
 
 // next is the index of the flavor to begin with.
-func (p *progress) next(set int, name corev1.ResourceName) int {
+func (p *scanPosition) next(set int, name corev1.ResourceName) int {
 	if p == nil || set >= len(p.tried) {
 		return 0
 	}
@@ -190,8 +205,8 @@ func (p *progress) next(set int, name corev1.ResourceName) int {
 	return 0
 }
 
-// pending tells that flavors are left that were not tried.
-func (p *progress) pending() bool {
+// pending reports whether flavors are left that were not tried.
+func (p *scanPosition) pending() bool {
 	if p == nil {
 		return false
 	}
@@ -205,23 +220,26 @@ func (p *progress) pending() bool {
 	return false
 }
 
-// scanState is where a workload's flavor scan stands, and what it was told: to be told something else is an event.
-type scanState struct{ progress, message string }
+// attemptState is where a workload's flavor scan stands, and what its condition says: to write something else is an
+// event.
+type attemptState struct{ progress, message string }
 
-func (it *item) scanState() scanState { return scanState{it.last.key(), it.message} }
-
-// tried tells that the workload was tried in this epoch from where it stands.
-func (it *item) tried(epoch int) bool { return it.seen[it.scanState()] == epoch+1 }
-
-func (it *item) try(epoch int) {
-	if it.seen == nil {
-		it.seen = map[scanState]int{}
-	}
-	it.seen[it.scanState()] = epoch + 1
+func (wl *schedulerWorkload) attemptState() attemptState {
+	return attemptState{wl.position.key(), wl.message}
 }
 
-// key is equal for equal progress. The attempt that made the progress is over by the time anybody asks.
-func (p *progress) key() string {
+// tried reports whether the workload was tried in this epoch from where it stands.
+func (wl *schedulerWorkload) tried(epoch int) bool { return wl.seen[wl.attemptState()] == epoch+1 }
+
+func (wl *schedulerWorkload) try(epoch int) {
+	if wl.seen == nil {
+		wl.seen = map[attemptState]int{}
+	}
+	wl.seen[wl.attemptState()] = epoch + 1
+}
+
+// key is equal for equal positions. The attempt that made the position is over by the time anybody asks.
+func (p *scanPosition) key() string {
 	if p == nil {
 		return ""
 	}
@@ -240,7 +258,7 @@ func (p *progress) key() string {
 }
 
 // start says where the next attempt begins: empty for the first flavors, be it that nothing was tried or everything.
-func (p *progress) start() string {
+func (p *scanPosition) start() string {
 	if !p.pending() {
 		return ""
 	}
@@ -248,19 +266,19 @@ func (p *progress) start() string {
 }
 
 // reserve counts the reservation against its queue.
-func (it *item) reserve(r *reservation) {
+func (wl *schedulerWorkload) reserve(r *reservation) {
 	r.delta = r.queue.node.Delta(r.usage)
-	it.held = r
+	wl.held = r
 	r.queue.node.Add(r.delta)
-	r.queue.holders = append(r.queue.holders, it)
+	r.queue.holders = append(r.queue.holders, wl)
 	r.queue.tree.version++
 }
 
 // release takes it back.
-func (it *item) release() {
-	r := it.held
+func (wl *schedulerWorkload) release() {
+	r := wl.held
 	r.queue.node.Remove(r.delta)
-	r.queue.holders = slices.DeleteFunc(r.queue.holders, func(o *item) bool { return o == it })
-	it.held = nil
+	r.queue.holders = slices.DeleteFunc(r.queue.holders, func(o *schedulerWorkload) bool { return o == wl })
+	wl.held = nil
 	r.queue.tree.version++
 }

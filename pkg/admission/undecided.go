@@ -32,12 +32,12 @@ type undecided struct {
 	part    part
 	// why says, where the feature matters to a workload, what is unknown; empty where it does not. Others are those that
 	// wait with it, or its victims.
-	why func(s *scheduler, it *item, others []*item) string
+	why func(s *scheduler, wl *schedulerWorkload, others []*schedulerWorkload) string
 }
 
 // undecidedFeatures is all of it. [Engine.Decide], [Engine.Simulate] and [Engine.Position] ask it, so that they agree.
 var undecidedFeatures = []undecided{
-	{"feature gates that the input leaves open", attempt, func(s *scheduler, _ *item, _ []*item) string {
+	{"feature gates that the input leaves open", attempt, func(s *scheduler, _ *schedulerWorkload, _ []*schedulerWorkload) string {
 		for _, g := range decisive {
 			if why, open := s.conf.Uncertain[g]; open {
 				return why
@@ -45,28 +45,28 @@ var undecidedFeatures = []undecided{
 		}
 		return ""
 	}},
-	{"elastic jobs (workload slices)", attempt, func(_ *scheduler, it *item, _ []*item) string {
-		if o := it.charge.Workload.Object; o == nil || o.Annotations[sliceReplacementAnnotation] == "" {
+	{"elastic jobs (workload slices)", attempt, func(_ *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
+		if o := wl.charge.Workload.Object; o == nil || o.Annotations[sliceReplacementAnnotation] == "" {
 			return ""
 		}
 		return "the workload replaces a slice of an elastic job, which is not decided here"
 	}},
-	{"concurrent admission", attempt, func(s *scheduler, it *item, _ []*item) string {
-		if !s.gate(release.ConcurrentAdmission) || it.queue == nil || it.queue.object.Spec.ConcurrentAdmissionPolicy == nil {
+	{"concurrent admission", attempt, func(s *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
+		if !s.gate(release.ConcurrentAdmission) || wl.queue == nil || wl.queue.object.Spec.ConcurrentAdmissionPolicy == nil {
 			return ""
 		}
-		return "ClusterQueue " + it.queue.name + " has a concurrentAdmissionPolicy, which is not decided here"
+		return "ClusterQueue " + wl.queue.name + " has a concurrentAdmissionPolicy, which is not decided here"
 	}},
-	{"topology-aware scheduling", placement, func(s *scheduler, it *item, _ []*item) string {
-		if !s.placedByTopology(it) {
+	{"topology-aware scheduling", placement, func(s *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
+		if !s.placedByTopology(wl) {
 			return ""
 		}
 		return "where its pods go is decided by topology-aware scheduling, which is not predicted"
 	}},
-	{"admission fair sharing, where usage is not known", order, func(_ *scheduler, it *item, others []*item) string {
-		return openUsage("admission fair sharing orders the queue by what LocalQueues used lately", it, others)
+	{"admission fair sharing, where usage is not known", order, func(_ *scheduler, wl *schedulerWorkload, others []*schedulerWorkload) string {
+		return openUsage("admission fair sharing orders the queue by what LocalQueues used lately", wl, others)
 	}},
-	{"admission fair sharing, where usage is not known", victims, func(s *scheduler, _ *item, chosen []*item) string {
+	{"admission fair sharing, where usage is not known", victims, func(s *scheduler, _ *schedulerWorkload, chosen []*schedulerWorkload) string {
 		return s.openVictims(chosen)
 	}},
 }
@@ -80,12 +80,12 @@ var decisive = []string{
 }
 
 // undecided says why a part of what Kueue decides about a workload is not decided here; empty when it is.
-func (s *scheduler) undecided(p part, it *item, others []*item) string {
+func (s *scheduler) undecided(p part, wl *schedulerWorkload, others []*schedulerWorkload) string {
 	for _, u := range undecidedFeatures {
 		if u.part != p {
 			continue
 		}
-		if why := u.why(s, it, others); why != "" {
+		if why := u.why(s, wl, others); why != "" {
 			return why
 		}
 	}
@@ -93,20 +93,20 @@ func (s *scheduler) undecided(p part, it *item, others []*item) string {
 }
 
 // openUsage says of which LocalQueues the usage must be known for a workload's place among others, and is not.
-func openUsage(rule string, it *item, others []*item) string {
-	if it.local == nil || !it.queue.ledger.open {
+func openUsage(rule string, wl *schedulerWorkload, others []*schedulerWorkload) string {
+	if wl.local == nil || !wl.queue.ledger.open {
 		return ""
 	}
 	var with []*localQueueUsage
 	for _, o := range others {
-		if o.local != nil && !certainlyOrdered(it.local, o.local) && !slices.Contains(with, o.local) {
+		if o.local != nil && !certainlyOrdered(wl.local, o.local) && !slices.Contains(with, o.local) {
 			with = append(with, o.local)
 		}
 	}
 	if len(with) == 0 {
 		return ""
 	}
-	return rule + ", and " + whyOpen(append(with, it.local))
+	return rule + ", and " + whyOpen(append(with, wl.local))
 }
 
 // whyOpen says why it is not known which of several LocalQueues used more.
@@ -139,14 +139,14 @@ func someOf(names []string) string {
 	return text
 }
 
-// openVictims says why others might be preempted than those chosen: of one ClusterQueue, workloads of the LocalQueue that
-// used most go first.
-func (s *scheduler) openVictims(chosen []*item) string {
-	for _, it := range chosen {
-		if it.held == nil || it.local == nil || it.evicted {
+// openVictims says why others might be preempted than those chosen: of one ClusterQueue, workloads of the LocalQueue
+// that used most go first.
+func (s *scheduler) openVictims(chosen []*schedulerWorkload) string {
+	for _, wl := range chosen {
+		if wl.held == nil || wl.local == nil || wl.evicted {
 			continue
 		}
-		if why := openUsage("admission fair sharing preempts workloads of the LocalQueue first that used most lately", it, s.otherHolders(it, chosen)); why != "" {
+		if why := openUsage("admission fair sharing preempts workloads of the LocalQueue first that used most lately", wl, s.otherHolders(wl, chosen)); why != "" {
 			return why
 		}
 	}
@@ -154,36 +154,37 @@ func (s *scheduler) openVictims(chosen []*item) string {
 }
 
 // otherHolders have quota in the queue in which a workload has it, and are none of those chosen.
-func (s *scheduler) otherHolders(it *item, chosen []*item) []*item {
-	var out []*item
-	for _, o := range it.held.queue.holders {
-		if !slices.Contains(chosen, o) && s.comparedByUsage(it, o) {
+func (s *scheduler) otherHolders(wl *schedulerWorkload, chosen []*schedulerWorkload) []*schedulerWorkload {
+	var out []*schedulerWorkload
+	for _, o := range wl.held.queue.holders {
+		if !slices.Contains(chosen, o) && s.comparedByUsage(wl, o) {
 			out = append(out, o)
 		}
 	}
 	return out
 }
 
-// comparedByUsage is resourceUsagePreemptionEnabled: of two that may be preempted, the LocalQueue that used more counts.
-func (s *scheduler) comparedByUsage(a, b *item) bool {
+// comparedByUsage is resourceUsagePreemptionEnabled: of two that may be preempted, the LocalQueue that used more
+// counts.
+func (s *scheduler) comparedByUsage(a, b *schedulerWorkload) bool {
 	return a.local != nil && b.local != nil && a.held.queue == b.held.queue && a.local != b.local &&
 		(s.behavior.AFSLocalQueuesByKey || a.local.name != b.local.name)
 }
 
-// doubtOrder notes in a simulation that the head taken from a queue may be another, for certain or by the time that passes
-// between cycles.
-func (r *run) doubtOrder(q *queue, head *item) {
+// doubtOrder notes in a simulation that the head taken from a queue may be another, for certain or by the time that
+// passes between cycles.
+func (r *run) doubtOrder(q *queue, head *schedulerWorkload) {
 	l := q.ledger
 	if l == nil || len(l.of) < 2 || (!l.open || r.doubtfulTrees[q.node.Root()].why != "") && (!l.entered || r.timeless[q]) {
 		return
 	}
-	var others []*item
-	for _, it := range r.items {
-		if it.queue == q && it.place == queued && it != head {
-			others = append(others, it)
+	var others []*schedulerWorkload
+	for _, wl := range r.workloads {
+		if wl.queue == q && wl.place == queued && wl != head {
+			others = append(others, wl)
 		}
 	}
-	if l.entered && slices.ContainsFunc(others, func(o *item) bool { return o.local != head.local }) {
+	if l.entered && slices.ContainsFunc(others, func(o *schedulerWorkload) bool { return o.local != head.local }) {
 		r.timeless[q] = true
 	}
 	if why := r.undecided(order, head, others); why != "" && r.doubtfulTrees[q.node.Root()].why == "" {
@@ -192,18 +193,18 @@ func (r *run) doubtOrder(q *queue, head *item) {
 }
 
 // doubtVictims notes in a simulation that others may be preempted.
-func (r *run) doubtVictims(n *nominee) {
+func (r *run) doubtVictims(n *entry) {
 	if len(n.targets) == 0 {
 		return
 	}
 	chosen := victimsOf(n.targets)
-	if why := r.undecided(victims, n.it, chosen); why != "" {
-		for _, it := range chosen {
-			for _, o := range append(r.otherHolders(it, chosen), it) {
+	if why := r.undecided(victims, n.workload, chosen); why != "" {
+		for _, wl := range chosen {
+			for _, o := range append(r.otherHolders(wl, chosen), wl) {
 				o.doubt = cmp.Or(o.doubt, why)
 			}
 		}
-		r.doubtfulTrees[n.it.queue.node.Root()] = doubtfulTree{n.it.queue, why, true}
+		r.doubtfulTrees[n.workload.queue.node.Root()] = doubtfulTree{n.workload.queue, why, true}
 	}
 }
 
@@ -225,30 +226,30 @@ func (r *run) settleDoubts() {
 			continue
 		}
 		r.unknown = append(r.unknown, d.queue.name+": "+d.why)
-		for _, it := range r.inTree(root) {
-			if it.held == nil && it.state == Pending || it.cycle > 0 || it.evicted {
-				it.doubt = cmp.Or(it.doubt, d.why)
+		for _, wl := range r.inTree(root) {
+			if wl.held == nil && wl.state == Pending || wl.cycle > 0 || wl.evicted {
+				wl.doubt = cmp.Or(wl.doubt, d.why)
 			}
 		}
 	}
 }
 
-func (r *run) inTree(root *quota.Node) []*item {
-	var out []*item
-	for _, it := range r.items {
-		if it.queue != nil && it.queue.node.Root() == root {
-			out = append(out, it)
+func (r *run) inTree(root *quota.Node) []*schedulerWorkload {
+	var out []*schedulerWorkload
+	for _, wl := range r.workloads {
+		if wl.queue != nil && wl.queue.node.Root() == root {
+			out = append(out, wl)
 		}
 	}
 	return out
 }
 
 func (r *run) allServed(root *quota.Node) bool {
-	for _, it := range r.inTree(root) {
-		if it.held == nil && it.state == Pending || it.turns > 0 {
+	for _, wl := range r.inTree(root) {
+		if wl.held == nil && wl.state == Pending || wl.evictionCount > 0 {
 			return false
 		}
-		if it.cycle > 0 && slices.ContainsFunc(it.queue.groups, func(g group) bool { return len(g.flavors) > 1 }) {
+		if wl.cycle > 0 && slices.ContainsFunc(wl.queue.groups, func(g group) bool { return len(g.flavors) > 1 }) {
 			return false
 		}
 	}

@@ -24,8 +24,8 @@ type WhatIf struct {
 	Spec func(podSet int, spec *corev1.PodSpec)
 }
 
-// itemOf is a workload in the present state; nil for one that the engine does not know.
-func (e *Engine) itemOf(c *charge.Charge) *item {
+// workloadOf is a workload in the present state; nil for one that the engine does not know.
+func (e *Engine) workloadOf(c *charge.Charge) *schedulerWorkload {
 	e.now()
 	return e.byOf[c]
 }
@@ -33,19 +33,19 @@ func (e *Engine) itemOf(c *charge.Charge) *item {
 // DecideWith is [Engine.Decide] after a change. The state is put back as it was.
 func (e *Engine) DecideWith(c *charge.Charge, w WhatIf) *Decision {
 	s := e.now()
-	it := e.byOf[c]
-	if it == nil {
+	wl := e.byOf[c]
+	if wl == nil {
 		return e.Decide(c)
 	}
 	defer e.change(s, w)()
-	return s.decide(s.altered(it, w))
+	return s.decide(s.altered(wl, w))
 }
 
-// CouldFit tells whether a workload that waits might fit without preempting anybody once others are gone. False is
+// CouldFit reports whether a workload that waits might fit without preempting anybody once others are gone. False is
 // certain, and found sooner than by [Engine.DecideWith]: a workload that goes makes at most what it holds available.
 func (e *Engine) CouldFit(c *charge.Charge, without []*charge.Charge) bool {
-	it := e.itemOf(c)
-	if it == nil || !it.decidedByQuota() {
+	wl := e.workloadOf(c)
+	if wl == nil || !wl.decidedByQuota() {
 		return true
 	}
 	freed := quota.Usage{}
@@ -56,11 +56,11 @@ func (e *Engine) CouldFit(c *charge.Charge, without []*charge.Charge) bool {
 			}
 		}
 	}
-	for i := range it.sets {
-		ps := &it.sets[i]
+	for i := range wl.sets {
+		ps := &wl.sets[i]
 		requests := ps.scaled(min(ps.count, ps.least()))
-		for g := range it.queue.groups {
-			if !it.queue.groups[g].couldServe(it.queue.node, requests, freed) {
+		for g := range wl.queue.groups {
+			if !wl.queue.groups[g].couldServe(wl.queue.node, requests, freed) {
 				return false
 			}
 		}
@@ -68,7 +68,7 @@ func (e *Engine) CouldFit(c *charge.Charge, without []*charge.Charge) bool {
 	return true
 }
 
-// couldServe tells that a flavor of the group has room for all that is asked of the group.
+// couldServe reports whether a flavor of the group has room for all that is asked of the group.
 func (g *group) couldServe(node *quota.Node, requests []request, freed quota.Usage) bool {
 	asked := false
 	for _, f := range g.flavors {
@@ -90,16 +90,16 @@ func (g *group) couldServe(node *quota.Node, requests []request, freed quota.Usa
 
 // change applies what concerns the state and returns what undoes it.
 func (e *Engine) change(s *scheduler, w WhatIf) (undo func()) {
-	var gone []*item
+	var gone []*schedulerWorkload
 	for _, c := range w.Without {
 		if o := e.byOf[c]; o != nil && o.held != nil {
 			remove(o)
 			gone = append(gone, o)
 		}
 	}
-	s.gone = make(map[*item]bool, len(gone))
+	s.removed = make(map[*schedulerWorkload]bool, len(gone))
 	for _, o := range gone {
-		s.gone[o] = true
+		s.removed[o] = true
 	}
 	type saved struct {
 		queue  string
@@ -122,17 +122,17 @@ func (e *Engine) change(s *scheduler, w WhatIf) (undo func()) {
 		for _, o := range gone {
 			putBack(o)
 		}
-		s.gone = nil
+		s.removed = nil
 	}
 }
 
 // altered is the workload with other pods.
-func (s *scheduler) altered(it *item, w WhatIf) *item {
+func (s *scheduler) altered(wl *schedulerWorkload, w WhatIf) *schedulerWorkload {
 	if w.Counts == nil && w.Spec == nil {
-		return it
+		return wl
 	}
-	out := *it
-	out.fits, out.sets = nil, slices.Clone(it.sets)
+	out := *wl
+	out.fits, out.sets = nil, slices.Clone(wl.sets)
 	for i := range out.sets {
 		ps := &out.sets[i]
 		if w.Counts != nil {
@@ -153,31 +153,33 @@ func (s *scheduler) altered(it *item, w WhatIf) *item {
 // most is how many later reservations are looked back over.
 const mostEarlier = 64
 
-// Earlier tells whether a message is what the version would have written before the latest reservations were made, and
-// which those are: the message is then of an earlier attempt. The present state is not looked at.
+// Earlier reports whether a message is what the version would have written before the latest reservations were made,
+// and which those are: the message is then of an earlier attempt. The present state is not looked at.
 func (e *Engine) Earlier(c *charge.Charge, says func(*Decision) bool) (later []*charge.Charge, found bool) {
 	s := e.now()
-	it := e.byOf[c]
-	if it == nil || it.queue == nil || it.held != nil || it.queue.node.Cyclic {
+	wl := e.byOf[c]
+	if wl == nil || wl.queue == nil || wl.held != nil || wl.queue.node.Cyclic {
 		return nil, false
 	}
-	var holders []*item
-	for n := range it.queue.node.Root().AllQueues() {
+	var holders []*schedulerWorkload
+	for n := range wl.queue.node.Root().AllQueues() {
 		holders = append(holders, s.queues[n.Name].holders...)
 	}
-	slices.SortFunc(holders, func(a, b *item) int { return cmp.Or(b.held.since.Compare(a.held.since), cmp.Compare(b.seq, a.seq)) })
-	s.gone = map[*item]bool{}
+	slices.SortFunc(holders, func(a, b *schedulerWorkload) int {
+		return cmp.Or(b.held.since.Compare(a.held.since), cmp.Compare(b.seq, a.seq))
+	})
+	s.removed = map[*schedulerWorkload]bool{}
 	defer func() {
-		for o := range s.gone {
+		for o := range s.removed {
 			putBack(o)
 		}
-		s.gone = nil
+		s.removed = nil
 	}()
 	for _, o := range holders[:min(len(holders), mostEarlier)] {
 		remove(o)
-		s.gone[o] = true
+		s.removed[o] = true
 		later = append(later, o.charge)
-		if says(s.decide(it)) {
+		if says(s.decide(wl)) {
 			return later, true
 		}
 	}
