@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
@@ -156,24 +157,24 @@ func (s *scheduler) hold(wl *schedulerWorkload) bool {
 	if c := apimeta.FindStatusCondition(o.Status.Conditions, kueue.WorkloadQuotaReserved); c != nil {
 		r.since = c.LastTransitionTime.Time
 	}
-	counts := map[kueue.PodSetReference]int32{}
+	counts := map[string]int32{}
 	for i := range o.Spec.PodSets {
-		counts[o.Spec.PodSets[i].Name] = o.Spec.PodSets[i].Count
+		counts[string(o.Spec.PodSets[i].Name)] = o.Spec.PodSets[i].Count
 	}
-	for _, rp := range o.Status.ReclaimablePods {
-		if s.gate(release.ReclaimablePods) {
-			counts[rp.Name] = max(0, counts[rp.Name]-rp.Count)
+	if s.gate(release.ReclaimablePods) {
+		for name, n := range recorded.Reclaimable(o) {
+			counts[name] = max(0, counts[name]-n)
 		}
 	}
-	for _, a := range admission.PodSetAssignments {
-		ps := PodSet{Name: string(a.Name), Flavors: map[corev1.ResourceName]string{}, Usage: charge.Amounts{}, Count: counts[a.Name]}
+	for a := range recorded.PodSets(o) {
+		ps := PodSet{Name: a.Name, Flavors: map[corev1.ResourceName]string{}, Usage: charge.Amounts{}, Count: counts[a.Name]}
 		held := ps.Count
 		if a.Count != nil {
 			held = *a.Count
 		}
 		ps.Count = min(ps.Count, held)
 		for name, f := range a.Flavors {
-			v := charge.Units(name, a.ResourceUsage[name])
+			v := charge.Units(name, a.Usage[name])
 			if held > 0 && ps.Count < held {
 				v = v / int64(held) * int64(ps.Count)
 			}

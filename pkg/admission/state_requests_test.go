@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 )
 
@@ -31,13 +32,22 @@ func TestTextsOfViolations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := &Engine{conf: &config.Config{Behavior: release.Behavior{SortedGreaterKeys: tc.sorted}}}
-			if diff := cmp.Diff(tc.want, e.texts("", tc.found)); diff != "" {
+			if diff := cmp.Diff(prefixed(tc.want), e.texts(message.RequestsAboveLimits, tc.found)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
 	many := violation{path, []string{"a", "b", "c", "d", "e", "f", "g"}, aboveLimit}
-	if got := (&Engine{conf: &config.Config{}}).texts("", []violation{many, many}); len(got) != MostPossible {
+	if got := (&Engine{conf: &config.Config{}}).texts(message.RequestsAboveLimits, []violation{many, many}); len(got) != MostPossible {
 		t.Errorf("%d texts, want no more than %d", len(got), MostPossible)
 	}
+}
+
+// prefixed are the messages with what Kueue writes before the violations.
+func prefixed(texts []string) []string {
+	var out []string
+	for _, text := range texts {
+		out = append(out, message.Of(message.RequestsAboveLimits, text).Text())
+	}
+	return out
 }

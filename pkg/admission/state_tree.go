@@ -3,12 +3,15 @@
 package admission
 
 import (
+	"iter"
 	"slices"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -148,20 +151,18 @@ func (t *treeBuilder) takeStatus() {
 			continue
 		}
 		t.out.Usage = FromStatus
-		u, _ := reported(q.object.Status.FlavorsReservation)
+		u, _ := reported(recorded.Reserved(q.object))
 		q.node.Add(q.node.Delta(u))
 	}
 }
 
 // reports reports whether the status of a queue says something of its usage.
-func reports(q *queue) bool { return !q.record.Laid && len(q.object.Status.FlavorsReservation) > 0 }
+func reports(q *queue) bool { return recorded.Reports(q.record, q.object) }
 
-func reported(in []kueue.FlavorUsage) (quota.Usage, []quota.FlavorResource) {
+func reported(in iter.Seq2[recorded.FlavorResource, resource.Quantity]) (quota.Usage, []quota.FlavorResource) {
 	out := quota.Usage{}
-	for _, f := range in {
-		for _, r := range f.Resources {
-			out[quota.FlavorResource{Flavor: string(f.Name), Resource: r.Name}] = quota.Amount(charge.Units(r.Name, r.Total))
-		}
+	for fr, total := range in {
+		out[quota.FlavorResource(fr)] = quota.Amount(charge.Units(fr.Resource, total))
 	}
 	return out, out.Sorted()
 }
@@ -212,7 +213,7 @@ func (t *treeBuilder) count() {
 	}
 	for _, name := range t.s.names {
 		q := t.s.queues[name]
-		t.admitted[q.node], _ = reported(q.object.Status.FlavorsUsage)
+		t.admitted[q.node], _ = reported(recorded.Admitted(q.object))
 		st := q.object.Status
 		t.nodes[q.node].Counts = Counts{Reserved: int(st.ReservingWorkloads), Admitted: int(st.AdmittedWorkloads), Waiting: int(st.PendingWorkloads)}
 	}
@@ -344,11 +345,11 @@ func (n *TreeNode) compare(q *queue, admitted quota.Usage) {
 	st := &q.object.Status
 	for _, of := range []struct {
 		path string
-		says []kueue.FlavorUsage
+		says iter.Seq2[recorded.FlavorResource, resource.Quantity]
 		sum  func(quota.FlavorResource) quota.Amount
 	}{
-		{"status.flavorsReservation", st.FlavorsReservation, n.Used},
-		{"status.flavorsUsage", st.FlavorsUsage, func(fr quota.FlavorResource) quota.Amount { return admitted[fr] }},
+		{"status.flavorsReservation", recorded.Reserved(q.object), n.Used},
+		{"status.flavorsUsage", recorded.Admitted(q.object), func(fr quota.FlavorResource) quota.Amount { return admitted[fr] }},
 	} {
 		says, keys := reported(of.says)
 		for _, fr := range keys {

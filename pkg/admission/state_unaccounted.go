@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -51,11 +52,9 @@ func removedUsage(snap *cluster.Snapshot) map[string]quota.Usage {
 		if out[name] == nil {
 			out[name] = quota.Usage{}
 		}
-		for _, a := range w.Status.Admission.PodSetAssignments {
-			for res, f := range a.Flavors {
-				fr := quota.FlavorResource{Flavor: string(f), Resource: res}
-				out[name][fr] = out[name][fr].Add(quota.Amount(charge.Units(res, a.ResourceUsage[res])))
-			}
+		for held, q := range recorded.Held(w) {
+			fr := quota.FlavorResource(held)
+			out[name][fr] = out[name][fr].Add(quota.Amount(charge.Units(fr.Resource, q)))
 		}
 	}
 	return out
@@ -70,12 +69,10 @@ func (s *scheduler) account(snap *cluster.Snapshot) {
 			continue
 		}
 		more := quota.Usage{}
-		for _, f := range q.object.Status.FlavorsReservation {
-			for _, r := range f.Resources {
-				fr := quota.FlavorResource{Flavor: string(f.Name), Resource: r.Name}
-				if d := quota.Amount(charge.Units(r.Name, r.Total)).Sub(q.node.Used(fr)).Sub(removed[name][fr]); d > 0 {
-					more[fr] = d
-				}
+		says, keys := reported(recorded.Reserved(q.object))
+		for _, fr := range keys {
+			if d := says[fr].Sub(q.node.Used(fr)).Sub(removed[name][fr]); d > 0 {
+				more[fr] = d
 			}
 		}
 		if len(more) > 0 {

@@ -13,6 +13,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/pipeline"
 )
@@ -60,9 +61,9 @@ func problems(c *charge.Charge) string {
 
 // podCount compares the pods that were admitted with those there are.
 func podCount(held *admission.Reservation) string {
-	for _, a := range held.Charge.Workload.Object.Status.Admission.PodSetAssignments {
+	for a := range recorded.PodSets(held.Charge.Workload.Object) {
 		for i, ps := range held.Charge.PodSets {
-			if ps.Name == string(a.Name) && a.Count != nil && int64(*a.Count) != held.Charge.AdmittedPods(i) {
+			if ps.Name == a.Name && a.Count != nil && int64(*a.Count) != held.Charge.AdmittedPods(i) {
 				return fmt.Sprintf("pod set %s had %s when it was admitted, and has %d now", ps.Name, pods(int64(*a.Count)), ps.Count)
 			}
 		}

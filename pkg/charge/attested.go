@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/message"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 )
 
 // attestation names an object that Kueue itself has reported missing. Namespace is empty for classes.
@@ -51,8 +52,8 @@ func chargedByName(snap *cluster.Snapshot) map[corev1.ResourceName]bool {
 	for _, w := range chargedOnce(snap) {
 		for i := range w.Spec.PodSets {
 			ps := &w.Spec.PodSets[i]
-			recorded := recordedCharge(w, ps.Name)
-			if recorded == nil {
+			charged := recorded.Charged(w, string(ps.Name))
+			if charged == nil {
 				continue
 			}
 			for k := range ps.Template.Spec.Containers {
@@ -60,7 +61,7 @@ func chargedByName(snap *cluster.Snapshot) map[corev1.ResourceName]bool {
 					if q.IsZero() || !isExtended(name) {
 						continue
 					}
-					_, asItself := recorded[name]
+					_, asItself := charged[name]
 					if before, known := out[name]; !known || before {
 						out[name] = asItself
 					}
@@ -84,21 +85,4 @@ func chargedOnce(snap *cluster.Snapshot) []*kueue.Workload {
 		}
 	}
 	return out
-}
-
-// recordedCharge is what the Workload's status says a pod set was charged, or was found to request.
-func recordedCharge(w *kueue.Workload, podSet kueue.PodSetReference) corev1.ResourceList {
-	if a := w.Status.Admission; a != nil {
-		for i := range a.PodSetAssignments {
-			if a.PodSetAssignments[i].Name == podSet {
-				return a.PodSetAssignments[i].ResourceUsage
-			}
-		}
-	}
-	for i := range w.Status.ResourceRequests {
-		if w.Status.ResourceRequests[i].Name == podSet {
-			return w.Status.ResourceRequests[i].Resources
-		}
-	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
@@ -208,16 +209,9 @@ func (r *run) configurationRefused() {
 
 // published sums the usage that Kueue recorded at admission, as it stands there.
 func published(w *kueue.Workload) map[corev1.ResourceName]string {
-	if w == nil || w.Status.Admission == nil {
+	sum := recorded.Total(w)
+	if sum == nil {
 		return nil
-	}
-	sum := corev1.ResourceList{}
-	for _, ps := range w.Status.Admission.PodSetAssignments {
-		for name, q := range ps.ResourceUsage {
-			total := sum[name]
-			total.Add(q)
-			sum[name] = total
-		}
 	}
 	out := make(map[corev1.ResourceName]string, len(sum))
 	for _, name := range slices.Sorted(maps.Keys(sum)) {

@@ -12,6 +12,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
@@ -226,10 +227,8 @@ func (c *Charge) AdmittedPods(i int) int64 {
 	if i >= len(c.Workload.PodSets) || c.Workload.PodSets[i].MinCount == nil {
 		return count
 	}
-	for _, a := range c.Workload.Object.Status.Admission.PodSetAssignments {
-		if string(a.Name) == c.PodSets[i].Name && a.Count != nil && int64(*a.Count) < count {
-			return int64(*a.Count)
-		}
+	if n := recorded.Pods(c.Workload.Object, c.PodSets[i].Name); n != nil {
+		return min(count, int64(*n))
 	}
 	return count
 }

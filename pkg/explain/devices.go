@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/fit"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 )
 
 // Assigned are the flavors of each pod set, whose labels decide which nodes its pods may use, and how many of its pods are
@@ -22,10 +23,10 @@ func (x *Explanation) Assigned() map[string]fit.Assignment {
 	}
 	w := x.Charge.Workload
 	switch {
-	case w != nil && w.Object != nil && w.Object.Status.Admission != nil:
-		for _, ps := range w.Object.Status.Admission.PodSetAssignments {
+	case w != nil && recorded.HoldsQuota(w.Object):
+		for ps := range recorded.PodSets(w.Object) {
 			for _, flavor := range ps.Flavors {
-				take(string(ps.Name), string(flavor), ps.Count)
+				take(ps.Name, string(flavor), ps.Count)
 			}
 		}
 	case x.Predicted != nil && len(x.Predicted.PodSets) > 0:

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 )
 
 // inconsistencies names the places where the objects contradict each other or what Kueue reported.
@@ -56,9 +57,9 @@ func repriced(c *charge.Charge) []string {
 
 // fewerPods says when the difference comes from an admission with fewer pods than the spec asks for.
 func fewerPods(c *charge.Charge) string {
-	for _, a := range c.Workload.Object.Status.Admission.PodSetAssignments {
+	for a := range recorded.PodSets(c.Workload.Object) {
 		for _, ps := range c.PodSets {
-			if ps.Name == string(a.Name) && a.Count != nil && int64(*a.Count) != ps.Count {
+			if ps.Name == a.Name && a.Count != nil && int64(*a.Count) != ps.Count {
 				return fmt.Sprintf(" (pod set %s was admitted with %d pods and now has %d)", ps.Name, *a.Count, ps.Count)
 			}
 		}

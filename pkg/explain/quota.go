@@ -12,6 +12,7 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/admission"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/charge"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -41,27 +42,19 @@ func (e *Explainer) compare(c *charge.Charge, queue *kueue.ClusterQueue) []Quota
 	return out
 }
 
-type flavorResource struct {
-	flavor   string
-	resource corev1.ResourceName
-}
-
 // reservations sums what the workload holds per flavor and resource; nil when it holds no quota.
-func reservations(c *charge.Charge) map[flavorResource]int64 {
-	if c.Workload == nil || c.Workload.Object == nil || c.Workload.Object.Status.Admission == nil {
+func reservations(c *charge.Charge) map[recorded.FlavorResource]int64 {
+	if c.Workload == nil || !recorded.HoldsQuota(c.Workload.Object) {
 		return nil
 	}
-	out := map[flavorResource]int64{}
-	for _, a := range c.Workload.Object.Status.Admission.PodSetAssignments {
-		for name, flavor := range a.Flavors {
-			key := flavorResource{string(flavor), name}
-			out[key] = charge.Add(out[key], charge.Units(name, a.ResourceUsage[name]))
-		}
+	out := map[recorded.FlavorResource]int64{}
+	for key, q := range recorded.Held(c.Workload.Object) {
+		out[key] = charge.Add(out[key], charge.Units(key.Resource, q))
 	}
 	return out
 }
 
-func (e *Explainer) flavorLines(queue *kueue.ClusterQueue, name corev1.ResourceName, request int64, held map[flavorResource]int64) (out []QuotaLine, covered bool) {
+func (e *Explainer) flavorLines(queue *kueue.ClusterQueue, name corev1.ResourceName, request int64, held map[recorded.FlavorResource]int64) (out []QuotaLine, covered bool) {
 	for _, group := range queue.Spec.ResourceGroups {
 		if !slices.Contains(group.CoveredResources, name) {
 			continue
@@ -76,7 +69,7 @@ func (e *Explainer) flavorLines(queue *kueue.ClusterQueue, name corev1.ResourceN
 					Resource: name, Flavor: string(flavor.Name), Requested: request, Nominal: charge.Units(name, quota.NominalQuota),
 					BorrowingLimit: limit(name, quota.BorrowingLimit), LendingLimit: limit(name, quota.LendingLimit),
 				}
-				own, holds := held[flavorResource{line.Flavor, name}]
+				own, holds := held[recorded.FlavorResource{Flavor: line.Flavor, Resource: name}]
 				if held != nil && !holds {
 					continue
 				}
@@ -126,14 +119,9 @@ func usage(queue *kueue.ClusterQueue, line QuotaLine) (used int64, known bool) {
 	if len(queue.Status.FlavorsReservation) == 0 && len(queue.Status.Conditions) == 0 {
 		return 0, false
 	}
-	for _, f := range queue.Status.FlavorsReservation {
-		if string(f.Name) != line.Flavor {
-			continue
-		}
-		for _, r := range f.Resources {
-			if r.Name == line.Resource {
-				return charge.Units(line.Resource, r.Total), true
-			}
+	for fr, q := range recorded.Reserved(queue) {
+		if fr.Flavor == line.Flavor && fr.Resource == line.Resource {
+			return charge.Units(line.Resource, q), true
 		}
 	}
 	return 0, false

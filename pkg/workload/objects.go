@@ -11,6 +11,7 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 )
 
 const (
@@ -59,11 +60,7 @@ func (f *finder) fromObject(record *cluster.Object, object *kueue.Workload) *Wor
 			Source: record, Path: "spec.podSets[" + strconv.Itoa(i) + "].template",
 		})
 	}
-	reclaimable := map[string]int32{}
-	for _, r := range object.Status.ReclaimablePods {
-		reclaimable[string(r.Name)] = r.Count
-	}
-	f.applyReclaimable(w.PodSets, reclaimable)
+	f.applyReclaimable(w.PodSets, recorded.Reclaimable(object))
 	return w
 }
 

@@ -27,6 +27,7 @@ var Order = []string{
 	"pkg/collect",
 	"pkg/kueue/config",
 	"pkg/kueue/queuestate",
+	"pkg/kueue/recorded",
 	"pkg/workload",
 	"pkg/device",
 	"pkg/fit",
