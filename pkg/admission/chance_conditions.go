@@ -60,7 +60,7 @@ func (r *run) say(n *entry, reason string) {
 // arbitrary order. When another comes first, and fits, the reason is empty, the API server refuses the condition, and
 // what was there before stays.
 func (r *run) mayGoUnwritten(n *entry) bool {
-	return r.behavior.GranularReasons && r.behavior.ResourceOrder == release.GoMap &&
+	return n.assignment != nil && r.behavior.GranularReasons && r.behavior.ResourceOrder == release.GoMap &&
 		slices.ContainsFunc(n.assignment.sets, func(s podSetAssignment) bool { return s.uncovered && len(s.requests) > 1 })
 }
 
