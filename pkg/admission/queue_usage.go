@@ -155,8 +155,12 @@ func (l *usageLedger) penalty(wl *schedulerWorkload) consumption {
 // weigh works out the usage from what was consumed.
 func (l *usageLedger) weigh(u *localQueueUsage) {
 	a, b := l.usage(u, u.least), l.usage(u, u.most)
-	if u.unknown != "" && (u.weight > 0 || !l.nonPositiveLast) {
+	switch {
+	case u.unknown == "" || u.weight <= 0 && l.nonPositiveLast:
+	case u.weight > 0:
 		b = math.MaxFloat64
+	default: // nothing, or anything, divided by zero or less
+		a, b = math.NaN(), math.Inf(1)
 	}
 	u.low, u.value, u.high = a, l.usage(u, u.usual), b
 	if cmp.Compare(a, b) > 0 {

@@ -151,6 +151,14 @@ func TestOrderByWhatLocalQueuesUsed(t *testing.T) {
 			cluster: usageCluster{localQueues: map[string][2]string{"one": {weight("0"), usedNothing}, "two": {"", notWritten}}},
 			want:    []string{"second", "first"},
 		},
+		"usage that is not written may be without bound, divided by zero": {
+			cluster: usageCluster{localQueues: map[string][2]string{"one": {weight("0"), usedOne}, "two": {weight("0"), notWritten}}},
+			version: "v0.19.0", want: []string{"second", "first"}, why: unwritten + "a/two used",
+		},
+		"usage that is not written may be less than nothing, divided by less than zero": {
+			cluster: usageCluster{localQueues: map[string][2]string{"one": {weight("-1"), usedOne}, "two": {weight("-1"), notWritten}}},
+			version: "v0.19.0", want: []string{"first", "second"}, why: unwritten + "a/two used",
+		},
 		"nothing is remembered without a half-life": {
 			cluster: usageCluster{
 				config:      "{usageHalfLifeTime: 0s, usageSamplingInterval: 5m}",
@@ -291,5 +299,42 @@ func TestVictimsByWhatLocalQueuesUsed(t *testing.T) {
 				t.Errorf("the simulation says %d times that something is unknown", unknown)
 			}
 		})
+	}
+}
+
+// TestExplainAndSimulateAgreeOnWhoIsFirst of a queue ordered by usage: where the position is certain, the simulation takes the
+// first, and where it is not, the simulation does not say who gets the one place there is.
+func TestExplainAndSimulateAgreeOnWhoIsFirst(t *testing.T) {
+	statuses := []string{usedNothing, usedOne, usedTwo, usedMemory, notWritten}
+	weights := []string{"", "0", "-1", "3"}
+	spec := func(i int) string {
+		if w := weights[i%len(weights)]; w != "" {
+			return ", fairSharing: {weight: '" + w + "'}"
+		}
+		return ""
+	}
+	const step = 7 // of all pairs enough are tried
+	pairs := len(statuses) * len(weights) * len(statuses) * len(weights)
+	for _, version := range []string{"v0.19.0", "v0.19.2"} {
+		for i := 0; i < pairs; i += step {
+			one, two := i%(len(statuses)*len(weights)), i/(len(statuses)*len(weights))
+			c := usageCluster{config: halfLifeOfADay, cpu: 1, jobs: []string{"first one", "second two"}, localQueues: map[string][2]string{
+				"one": {spec(one), statuses[one/len(weights)]}, "two": {spec(two), statuses[two/len(weights)]},
+			}}
+			names, why := c.order(t, version)
+			e, _ := c.engine(t, version)
+			for _, w := range e.Simulate(false).Workloads {
+				name, want := w.Charge.Workload.OwnerRef.Name, admission.Pending
+				switch {
+				case why != "":
+					want = admission.Unknown
+				case name == names[0]:
+					want = admission.Admitted
+				}
+				if w.State != want {
+					t.Errorf("%s, %v: the order is %v (%q), %s is %s, want %s", version, c.localQueues, names, why, name, w.State, want)
+				}
+			}
+		}
 	}
 }
