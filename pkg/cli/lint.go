@@ -150,7 +150,7 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 
 // registerKueue adds the flags about versions and the configuration of Kueue.
 func (f *lintFlags) registerKueue(kueue *pflag.FlagSet) {
-	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.19.2 or main; the default is that of the manager's image")
+	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.20.0 or main; the default is that of the manager's image")
 	kueue.StringVar(&f.kubernetesVersion, "kubernetes-version", "", "version of Kubernetes the manifests are for, for example 1.36")
 	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
 	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds it, in place of the one in the input")

@@ -98,7 +98,7 @@ func (f *flags) register(cmd *cobra.Command) {
 // registerShared adds the flags that do not select workloads.
 func (f *flags) registerShared(cmd *cobra.Command) {
 	kueue := pflag.NewFlagSet(kueueGroup, pflag.ContinueOnError)
-	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.19.2 or main; the default is that of the manager's image")
+	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.20.0 or main; the default is that of the manager's image")
 	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
 	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds it, in place of the one in the input")
 

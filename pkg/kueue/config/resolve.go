@@ -126,7 +126,7 @@ func (r *resolver) chooseVersion() error {
 		r.assume("nothing in the input tells the version of Kueue; %s is assumed, on which the Red Hat build of Kueue 1.4 is based. Older builds do not charge claims at all", v.Text)
 	default:
 		v, err = release.Parse(release.Default)
-		r.assume("nothing in the input tells the version of Kueue; %s is assumed", v.Text)
+		r.assume("nothing in the input tells the version of Kueue; %s is assumed, the newest one known", v.Text)
 	}
 	if err != nil {
 		return err
@@ -135,6 +135,9 @@ func (r *resolver) chooseVersion() error {
 	r.Behavior = release.Of(r.Release)
 	if v.Assumption != "" {
 		r.assume("%s", v.Assumption)
+	}
+	if r.Behavior.Announced && v.Release != release.Main {
+		r.assume("what Kueue %s changed is known from its release notes", v.Release)
 	}
 	return nil
 }

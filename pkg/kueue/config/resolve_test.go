@@ -180,7 +180,7 @@ func TestResolveVersion(t *testing.T) {
 		supposed string
 		want     told
 	}{
-		"default": {want: told{"v0.19.2", "v0.19.2", VersionFromDefault}},
+		"default": {want: told{release.Default, release.Default, VersionFromDefault}},
 		"image": {
 			export: deployment("kueue-system", "kueue-controller-manager", "registry.example.com:5000/kueue/kueue:v0.18.4", ""),
 			want:   told{"v0.18.4", "v0.18.4", VersionFromImage},
@@ -191,7 +191,7 @@ func TestResolveVersion(t *testing.T) {
 		},
 		"image by digest alone": {
 			export: deployment("kueue-system", "kueue-controller-manager", "example.com/kueue@sha256:00ff", ""),
-			want:   told{"v0.19.2", "v0.19.2", VersionFromDefault},
+			want:   told{release.Default, release.Default, VersionFromDefault},
 		},
 		"a controller manager known by its image": {
 			export: deployment("q", "controller-manager", "example.com/kueue:v0.17.2", ""),
@@ -199,7 +199,7 @@ func TestResolveVersion(t *testing.T) {
 		},
 		"another controller manager": {
 			export: deployment("q", "controller-manager", "example.com/jobset:v0.17.2", ""),
-			want:   told{"v0.19.2", "v0.19.2", VersionFromDefault},
+			want:   told{release.Default, release.Default, VersionFromDefault},
 		},
 		"the flag wins": {
 			export:  deployment("kueue-system", "kueue-controller-manager", "example.com/kueue:v0.18.4", ""),

@@ -233,8 +233,9 @@ type Behavior struct {
 	ReservedPodsName bool
 	// CapacityNameChecked: the name of a capacity source with more than one slash is refused; else it never matches.
 	CapacityNameChecked bool
-	// GatesAnnounced: the gates are known from release notes and may be incomplete, so a name unknown here is no error.
-	GatesAnnounced bool
+	// Announced: what the release changes is known from its release notes, so that its gates may be incomplete and a name
+	// unknown here is no error.
+	Announced bool
 	// CustomLabelLimits: the number and values of metrics.customLabels are limited.
 	CustomLabelLimits bool
 	// TLSErrorsJoined: all errors of tls are written; else the last.

@@ -95,7 +95,7 @@ var rules = []rule{
 	{func(b *Behavior) *bool { return &b.SourcesNeedGate }, from("v0.18.1", "v0.19.0", "v0.20.0")},
 	{func(b *Behavior) *bool { return &b.ReservedPodsName }, september},
 	{func(b *Behavior) *bool { return &b.CapacityNameChecked }, from("v0.19.3", "v0.20.0")},
-	{func(b *Behavior) *bool { return &b.GatesAnnounced }, september},
+	{func(b *Behavior) *bool { return &b.Announced }, september},
 	{func(b *Behavior) *bool { return &b.CustomLabelLimits }, since19},
 	{func(b *Behavior) *bool { return &b.TLSErrorsJoined }, since19},
 	{func(b *Behavior) *bool { return &b.QuotaCheckStrategyField }, since18},

@@ -122,7 +122,7 @@ func (g Gates) Knows(name string) bool {
 // unannounced tells that the release may know a gate though it isn't known here: its gates are known from release notes,
 // and no release is known to have had this one.
 func (g Gates) unannounced(name string) bool {
-	return g.behavior.GatesAnnounced && len(WithGate(name)) == 0
+	return g.behavior.Announced && len(WithGate(name)) == 0
 }
 
 // Unannounced lists the gates among values of which the release may know what they do, though it isn't known here.

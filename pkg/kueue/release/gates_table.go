@@ -2,7 +2,7 @@ package release
 
 // kueueGates is every feature gate that Kueue itself defines, with the releases at which its
 // definition changes. A definition holds from its release to the next entry, in the order of releases.
-// Those of 0.18.7, 0.19.3 and after are known from release notes, and some may be missing: see Behavior.GatesAnnounced.
+// Those of 0.18.7, 0.19.3 and after are known from release notes, and some may be missing: see Behavior.Announced.
 // Gates that a back-port brought to an older line are absent again where the next line begins.
 var kueueGates = map[string][]gateSince{
 	"AdmissionFairSharing":                              {{"v0.17.0", onBeta}},

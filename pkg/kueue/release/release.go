@@ -25,11 +25,12 @@ func All() []string { return slices.Clone(releases) }
 const (
 	// Main names the development branch of Kueue. It is taken to do what the newest release known does.
 	Main = "main"
-	// Default is assumed when nothing tells the version.
-	Default = "v0.19.2"
 	// DefaultOpenShift is assumed for the Red Hat build of Kueue when nothing tells the version.
 	DefaultOpenShift = "v0.18.6"
 )
+
+// Default is assumed when nothing tells the version: the newest stable release known.
+var Default = newest
 
 // newest is the newest release known: versions after it are taken to do what it does.
 var newest = releases[len(releases)-2]
