@@ -1,4 +1,4 @@
-// Cohorts with equal shares, workloads alike in priority and time.
+// Cohorts with equal shares.
 
 package admission
 
@@ -23,15 +23,15 @@ type equalShares struct {
 
 // attemptBothWays is an attempt, and whether chance may decide it otherwise.
 func (s *scheduler) attemptBothWays(wl *schedulerWorkload) (*assignment, []target, *equalShares) {
-	s.equalCohorts = nil
+	s.preemption.equalCohorts = nil
 	a, ts := s.attempt(wl, nil)
-	if s.equalCohorts == nil {
+	if s.preemption.equalCohorts == nil {
 		return a, ts, nil
 	}
-	alike := *s.equalCohorts
-	s.takeFirstOfEqual = true
+	alike := *s.preemption.equalCohorts
+	s.preemption.takeFirstOfEqual = true
 	b, us := s.attempt(wl, nil)
-	s.takeFirstOfEqual = false
+	s.preemption.takeFirstOfEqual = false
 	t := &equalShares{alike, victimsOf(ts), victimsOf(us), b, us}
 	if a.mode() == b.mode() && flavorsUsed(a.podSets()) == flavorsUsed(b.podSets()) && slices.Equal(t.one, t.other) {
 		return a, ts, nil
@@ -88,50 +88,4 @@ func (s *scheduler) qualify(wl *schedulerWorkload, d *Decision, t *equalShares) 
 	}
 	d.Why = why
 	return d
-}
-
-// noteChance notes where chance may have decided otherwise than the run goes on.
-func (r *run) noteChance(n *entry) {
-	if n.equalShares != nil {
-		r.noteTie(n.workload.key + ": " + n.equalShares.cause() + ": " + n.equalShares.outcomes() + "; here the first is supposed")
-	}
-	switch {
-	case !n.resumed:
-		n.workload.history.alternating = false
-	case n.workload.history.alternating && n.wins():
-		n.workload.history.alternating = false
-		r.noteTie(n.workload.key + " was tried again and again by turns, from one flavor and then from another; at which of them a change meets it is a matter of milliseconds, and here it is as if changes came when the turns repeat themselves")
-	}
-	if n.rival == nil || !n.skipped && n.assignment.forced == nil || n.workload.order.IsZero() {
-		return
-	}
-	for o := n.rival; o != nil; o = o.rival {
-		if o.wins() && o.workload.queue.node.Root() == n.workload.queue.node.Root() {
-			r.noteTie(fmt.Sprintf("%s and %s are alike in priority and time, and chance decides which of them Kueue takes first; here it is %s", o.workload.key, n.workload.key, o.workload.key))
-			return
-		}
-	}
-}
-
-// wins reports whether the entry got what it was assigned, or will once its victims are gone.
-func (n *entry) wins() bool {
-	return n.assumed || n.requeueReason == pendingPreemption && len(n.targets) > 0
-}
-
-func (r *run) noteTie(text string) {
-	if !r.tieNoted[text] {
-		r.tieNoted[text] = true
-		r.ties = append(r.ties, text)
-	}
-}
-
-// mostTies are shown; what comes after them hangs on them anyway.
-const mostTies = 3
-
-// assumedTies are the sentences to show.
-func (r *run) assumedTies() []string {
-	if len(r.ties) <= mostTies {
-		return r.ties
-	}
-	return append(slices.Clone(r.ties[:mostTies]), fmt.Sprintf("%d more decisions hang on chance", len(r.ties)-mostTies))
 }

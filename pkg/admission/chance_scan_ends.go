@@ -25,7 +25,7 @@ func (r *run) endScansByChance(queues []*queue) bool {
 		wl.luckyEnd = luckyEnd{epoch: r.epoch + 1, message: r.commonMessage(wl)}
 		if wl.luckyEnd.message != "" {
 			wl.luckyEnd.attempts = wl.attempts() + 2
-			found, r.lucky[wl] = true, true
+			found, r.chances.endedScans[wl] = true, true
 		}
 	}
 	return found

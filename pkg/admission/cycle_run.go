@@ -65,19 +65,16 @@ type run struct {
 	doubtfulTrees map[*quota.Node]doubtfulTree
 	// timeless are queues whose order may change with time that does not pass here.
 	timeless map[*queue]bool
-	// lucky are workloads whose scan of flavors ends by chance.
-	lucky map[*schedulerWorkload]bool
-	// ties are sentences about what chance decides and is supposed here.
-	ties     []string
-	tieNoted map[string]bool
+	// chances is what is supposed where chance decides.
+	chances chances
 	// unknown are sentences about what can't be known.
 	unknown []string
 }
 
 func newRun(s *scheduler) *run {
 	return &run{
-		scheduler: s, retries: map[*quota.Node]bool{}, loopingTrees: map[*quota.Node]bool{}, lucky: map[*schedulerWorkload]bool{},
-		tieNoted: map[string]bool{}, doubtfulTrees: map[*quota.Node]doubtfulTree{}, timeless: map[*queue]bool{},
+		scheduler: s, retries: map[*quota.Node]bool{}, loopingTrees: map[*quota.Node]bool{}, chances: newChances(),
+		doubtfulTrees: map[*quota.Node]doubtfulTree{}, timeless: map[*queue]bool{},
 	}
 }
 

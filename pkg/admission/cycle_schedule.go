@@ -186,10 +186,10 @@ func (s *scheduler) recompute(n *entry, victims map[*schedulerWorkload]bool) {
 	for v := range victims {
 		remove(v)
 	}
-	s.removed, n.workload.position = victims, nil
+	s.preemption.removed, n.workload.position = victims, nil
 	a, ts := s.attempt(n.workload, only)
 	n.record(a, ts, a.messages())
-	s.removed = nil
+	s.preemption.removed = nil
 	for v := range victims {
 		putBack(v)
 	}

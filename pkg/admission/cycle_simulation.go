@@ -163,10 +163,7 @@ func (r *run) evictPresent() {
 
 // assume says what was supposed.
 func (out *Simulation) assume(r *run) {
-	if lucky := slices.DeleteFunc(slices.Clone(r.workloads), func(wl *schedulerWorkload) bool { return !r.lucky[wl] }); len(lucky) > 0 {
-		out.Assumptions = append(out.Assumptions, "this version of Kueue tries "+listed(lucky)+" again and again until, by chance, it names the same short resource time after time; that is supposed to happen before anything else changes")
-	}
-	out.Assumptions = append(out.Assumptions, r.assumedTies()...)
+	out.Assumptions = append(out.Assumptions, r.chances.assumptions(r.workloads)...)
 	for _, name := range r.names {
 		if q := r.queues[name]; r.timeless[q] && r.doubtfulTrees[q.node.Root()].why == "" {
 			out.Assumptions = append(out.Assumptions, fmt.Sprintf(

@@ -49,8 +49,9 @@
 //   - cycle_preemption_loop.go: preemption that goes round in circles
 //   - cycle_cut_short.go: pod sets that the assigner never looks at
 //   - chance_conditions.go: what conditions may say where a scan of flavors begins anew by chance
+//   - chance_supposed.go: what a simulation supposes where chance decides
 //   - chance_scan_ends.go: scans that end by chance
-//   - chance_equal_shares.go: cohorts with equal shares, workloads alike in priority and time
+//   - chance_equal_shares.go: cohorts with equal shares
 //
 // What the input can't say is Unknown, with the kinds that are missing. Where a version leaves a text to chance, all
 // texts it may write are listed.

@@ -55,9 +55,9 @@ func (e *Engine) state(fresh bool) (*scheduler, map[*charge.Charge]*schedulerWor
 		ignoreUndeclared: e.conf.IgnoresUndeclared(), queues: map[string]*queue{},
 	}
 	c := e.conf.Configuration
-	if fs := c.FairSharing; fs != nil {
-		s.fair, s.strategies = true, strategiesOf(fs)
-	}
+	s.fair = c.FairSharing != nil
+	s.preemption = newPreemption(s)
+	s.oracle = s.preemption
 	s.blockAdmission = c.WaitForPodsReady != nil && ptr.Deref(c.WaitForPodsReady.BlockAdmission, false)
 	e.buildQueues(s)
 	items := make(map[*charge.Charge]*schedulerWorkload, len(e.charges))

@@ -204,7 +204,7 @@ func (s *scheduler) fitsQuota(wl *schedulerWorkload, fr quota.FlavorResource, be
 	l.Short = val.Sub(l.Available)
 	reason := message.Of(message.NotEnoughUnused, string(fr.Resource), fr.Flavor, s.amount(fr, l.Short)).Text()
 	if node.Limits(fr).Nominal >= val || smaller || s.preemptsWhileBorrowing(wl.queue) {
-		r := s.possible(wl, fr, val)
+		r := s.oracle.possible(wl, fr, val)
 		l.Mode = r.mode.assignmentMode()
 		return l, resourceFit{r, reason, ""}
 	}

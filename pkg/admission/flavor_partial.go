@@ -21,7 +21,7 @@ func (s *scheduler) attempt(wl *schedulerWorkload, only nominated) (*assignment,
 		if full.crashes(wl) {
 			return full, nil
 		}
-		if ts := s.targets(wl, full); len(ts) > 0 {
+		if ts := s.oracle.targets(wl, full.needsPreemption(), full.demand(wl)); len(ts) > 0 {
 			return full, ts
 		}
 	}
@@ -77,7 +77,7 @@ func (s *scheduler) shrink(wl *schedulerWorkload, only nominated) (*assignment, 
 		switch a.mode() {
 		case Fit:
 		case NeedsPreemption:
-			if ts = s.targets(wl, a); len(ts) == 0 && !a.crashes(wl) {
+			if ts = s.oracle.targets(wl, a.needsPreemption(), a.demand(wl)); len(ts) == 0 && !a.crashes(wl) {
 				return false
 			}
 		default:

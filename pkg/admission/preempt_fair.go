@@ -7,7 +7,6 @@ import (
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
-	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
@@ -80,7 +79,7 @@ func (q *preemptionSearch) fitsFairly(mine quota.Delta) bool {
 }
 
 func (q *preemptionSearch) firstStrategy(candidates []*schedulerWorkload, mine quota.Delta) (found []target, retry []*schedulerWorkload, ok bool) {
-	entitled := q.gate(release.FairSharingPreemptWithinNominal) && !slices.ContainsFunc(q.keys, q.preemptor.queue.node.Borrowing)
+	entitled := q.withinNominal && !slices.ContainsFunc(q.keys, q.preemptor.queue.node.Borrowing)
 	o := q.ordering(candidates)
 	for {
 		from := o.next()

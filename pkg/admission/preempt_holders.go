@@ -58,7 +58,7 @@ type holdersKey struct {
 }
 
 func (s *scheduler) holders(wl *schedulerWorkload, fr quota.FlavorResource) []Holder {
-	q := &preemptionSearch{scheduler: s, preemptor: wl, keys: []quota.FlavorResource{fr}}
+	q := &preemptionSearch{preemption: s.preemption, preemptor: wl, keys: []quota.FlavorResource{fr}}
 	var out []Holder
 	for n := range wl.queue.node.Root().AllQueues() {
 		from := s.queues[n.Name]

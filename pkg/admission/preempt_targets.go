@@ -6,6 +6,7 @@ package admission
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 
@@ -19,31 +20,74 @@ type target struct {
 	reason   string
 }
 
+// preemptionOracle is all that the assignment of flavors knows of preemption, as in Kueue's flavorassigner.
+type preemptionOracle interface {
+	// targets are whom a workload preempts to get what it wants, where keys need preemption; none where that does not help.
+	targets(wl *schedulerWorkload, keys []quota.FlavorResource, want quota.Usage) []target
+	// possible says how well one flavor and resource alone could serve: whether anybody could be preempted, and how far away
+	// the quota would then be borrowed from.
+	possible(wl *schedulerWorkload, fr quota.FlavorResource, val quota.Amount) flavorScore
+}
+
+// preemption finds whom to preempt. It knows the trees of quota, who holds it, and policies; nothing of flavors, of what
+// waits, and of cycles.
+type preemption struct {
+	queues map[string]*queue
+	// strategies of fair sharing; none without it.
+	strategies []strategy
+	// withinNominal: a queue within its nominal quota needs no comparison of shares.
+	withinNominal bool
+	// buffer is how much later a candidate of equal priority must be queued.
+	buffer time.Duration
+	// localQueuesByKey: see the Behavior of that name.
+	localQueuesByKey bool
+
+	// removed are taken for gone, in a recomputation.
+	removed map[*schedulerWorkload]bool
+	// equalCohorts are cohorts between which the latest search had to choose; takeFirstOfEqual is the other choice.
+	equalCohorts     *cohortPair
+	takeFirstOfEqual bool
+}
+
+// newPreemption takes over what the version and the configuration say.
+func newPreemption(s *scheduler) *preemption {
+	p := &preemption{
+		queues: s.queues, withinNominal: s.gate(release.FairSharingPreemptWithinNominal),
+		localQueuesByKey: s.behavior.AFSLocalQueuesByKey,
+	}
+	if s.gate(release.SchedulerTimestampPreemptionBuffer) {
+		p.buffer = timestampBuffer
+	}
+	if fs := s.conf.Configuration.FairSharing; fs != nil {
+		p.strategies = strategiesOf(fs)
+	}
+	return p
+}
+
 // preemptionSearch is one question of preemption: who has to go so that a workload fits.
 type preemptionSearch struct {
-	*scheduler
+	*preemption
 	preemptor *schedulerWorkload
 	keys      []quota.FlavorResource // that need preemption
 	want      quota.Usage            // all the workload asks for
 	ids       []int                  // of keys, in the queue's tree
 }
 
-// targets answers for a whole assignment.
-func (s *scheduler) targets(wl *schedulerWorkload, a *assignment) []target {
-	return s.find(&preemptionSearch{scheduler: s, preemptor: wl, keys: a.needsPreemption(), want: a.demand(wl)})
+func (p *preemption) targets(wl *schedulerWorkload, keys []quota.FlavorResource, want quota.Usage) []target {
+	q := &preemptionSearch{preemption: p, preemptor: wl, keys: keys, want: want, ids: wl.queue.node.IDs(keys)}
+	if len(p.strategies) > 0 {
+		return q.fairly()
+	}
+	return q.classically()
 }
 
-// possible answers for one flavor and resource alone: whether anybody could be preempted, and how far away the quota
-// would then be borrowed from.
-func (s *scheduler) possible(wl *schedulerWorkload, fr quota.FlavorResource, val quota.Amount) flavorScore {
-	found := s.find(&preemptionSearch{scheduler: s, preemptor: wl, keys: []quota.FlavorResource{fr}, want: quota.Usage{fr: val}})
+func (p *preemption) possible(wl *schedulerWorkload, fr quota.FlavorResource, val quota.Amount) flavorScore {
+	found := p.targets(wl, []quota.FlavorResource{fr}, quota.Usage{fr: val})
 	for _, t := range found {
-		t.workload.held.queue.node.Remove(t.workload.held.delta)
+		remove(t.workload)
 	}
 	height, _ := wl.queue.node.BorrowingHeight(fr, val)
-	for _, t := range found {
-		t.workload.held.queue.node.Add(t.workload.held.delta)
-	}
+	putBackAll(found)
 	switch {
 	case len(found) == 0:
 		return flavorScore{noCandidates, height}
@@ -51,14 +95,6 @@ func (s *scheduler) possible(wl *schedulerWorkload, fr quota.FlavorResource, val
 		return flavorScore{preempt, height}
 	}
 	return flavorScore{reclaim, height}
-}
-
-func (s *scheduler) find(q *preemptionSearch) []target {
-	q.ids = q.preemptor.queue.node.IDs(q.keys)
-	if s.fair {
-		return q.fairly()
-	}
-	return q.classically()
 }
 
 // fits reports whether all the workload asks for is available, within its queue's nominal quota unless it may borrow.
@@ -135,16 +171,16 @@ func (q *preemptionSearch) allows(candidate *schedulerWorkload, policy kueue.Pre
 		if compareTimes(q.preemptor.order, candidate.order) >= 0 {
 			return false
 		}
-		return !q.gate(release.SchedulerTimestampPreemptionBuffer) || candidate.order.Sub(q.preemptor.order) > timestampBuffer
+		return q.buffer == 0 || candidate.order.Sub(q.preemptor.order) > q.buffer
 	}
 	return false
 }
 
 // before is CandidatesOrdering: those already evicted, those of other queues, where admission fair sharing decides the
 // LocalQueue that used more, the lower priority, the later reservation, the smaller UID.
-func (s *scheduler) before(a, b *schedulerWorkload, preemptor *queue) int {
+func (p *preemption) before(a, b *schedulerWorkload, preemptor *queue) int {
 	used := 0
-	if s.comparedByUsage(a, b) {
+	if p.comparedByUsage(a, b) {
 		used = compareUsage(b, a)
 	}
 	return cmp.Or(
@@ -166,4 +202,11 @@ func trueFirst(a, b bool) int {
 		return -1
 	}
 	return 1
+}
+
+// comparedByUsage is resourceUsagePreemptionEnabled: of two that may be preempted, the LocalQueue that used more
+// counts.
+func (p *preemption) comparedByUsage(a, b *schedulerWorkload) bool {
+	return a.local != nil && b.local != nil && a.held.queue == b.held.queue && a.local != b.local &&
+		(p.localQueuesByKey || a.local.name != b.local.name)
 }

@@ -25,7 +25,6 @@ type scheduler struct {
 	format   charge.Formatter
 
 	fair             bool
-	strategies       []strategy
 	ignoreUndeclared bool
 	blockAdmission   bool
 
@@ -42,12 +41,10 @@ type scheduler struct {
 	// newest is when the latest holder of quota in a tree was queued; filled when asked for.
 	newest map[*tree]time.Time
 
-	removed map[*schedulerWorkload]bool // taken for removed, in a recomputation
-	// equalCohorts are cohorts between which the latest search for victims had to choose; takeFirstOfEqual is the other
-	// choice.
-	equalCohorts     *cohortPair
-	takeFirstOfEqual bool
-	cycle            int
+	// preemption finds victims; the assignment of flavors asks it as an oracle.
+	preemption *preemption
+	oracle     preemptionOracle
+	cycle      int
 }
 
 func (s *scheduler) gate(name string) bool { return s.conf.Enabled(name) }

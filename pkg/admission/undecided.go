@@ -157,18 +157,11 @@ func (s *scheduler) openVictims(chosen []*schedulerWorkload) string {
 func (s *scheduler) otherHolders(wl *schedulerWorkload, chosen []*schedulerWorkload) []*schedulerWorkload {
 	var out []*schedulerWorkload
 	for _, o := range wl.held.queue.holders {
-		if !slices.Contains(chosen, o) && s.comparedByUsage(wl, o) {
+		if !slices.Contains(chosen, o) && s.preemption.comparedByUsage(wl, o) {
 			out = append(out, o)
 		}
 	}
 	return out
-}
-
-// comparedByUsage is resourceUsagePreemptionEnabled: of two that may be preempted, the LocalQueue that used more
-// counts.
-func (s *scheduler) comparedByUsage(a, b *schedulerWorkload) bool {
-	return a.local != nil && b.local != nil && a.held.queue == b.held.queue && a.local != b.local &&
-		(s.behavior.AFSLocalQueuesByKey || a.local.name != b.local.name)
 }
 
 // doubtOrder notes in a simulation that the head taken from a queue may be another, for certain or by the time that

@@ -97,9 +97,9 @@ func (e *Engine) change(s *scheduler, w WhatIf) (undo func()) {
 			gone = append(gone, o)
 		}
 	}
-	s.removed = make(map[*schedulerWorkload]bool, len(gone))
+	s.preemption.removed = make(map[*schedulerWorkload]bool, len(gone))
 	for _, o := range gone {
-		s.removed[o] = true
+		s.preemption.removed[o] = true
 	}
 	type saved struct {
 		queue  string
@@ -122,7 +122,7 @@ func (e *Engine) change(s *scheduler, w WhatIf) (undo func()) {
 		for _, o := range gone {
 			putBack(o)
 		}
-		s.removed = nil
+		s.preemption.removed = nil
 	}
 }
 
@@ -168,16 +168,16 @@ func (e *Engine) Earlier(c *charge.Charge, says func(*Decision) bool) (later []*
 	slices.SortFunc(holders, func(a, b *schedulerWorkload) int {
 		return cmp.Or(b.held.since.Compare(a.held.since), cmp.Compare(b.seq, a.seq))
 	})
-	s.removed = map[*schedulerWorkload]bool{}
+	s.preemption.removed = map[*schedulerWorkload]bool{}
 	defer func() {
-		for o := range s.removed {
+		for o := range s.preemption.removed {
 			putBack(o)
 		}
-		s.removed = nil
+		s.preemption.removed = nil
 	}()
 	for _, o := range holders[:min(len(holders), mostEarlier)] {
 		remove(o)
-		s.removed[o] = true
+		s.preemption.removed[o] = true
 		later = append(later, o.charge)
 		if says(s.decide(wl)) {
 			return later, true
