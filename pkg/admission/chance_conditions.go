@@ -44,7 +44,8 @@ func (r *run) say(n *entry, reason string) {
 		other := r.alternativeStart(wl, before, all)
 		all = append(all, r.textsFurtherOn(wl, wl.position)...)
 		all = append(all, wl.history.alternative.messages(r, wl)...)
-		wl.history.scanTexts, wl.history.alternative = n.withEarlierTexts(wl.history.scanTexts, all, len(wl.history.attempts) > 0), other
+		wl.history.scanTexts = n.withEarlierTexts(wl.history.scanTexts, all, len(wl.history.attempts) > 0)
+		wl.history.alternative = other
 	}
 	wl.reason, wl.message, wl.possible, wl.history.evictedTogether = reason, n.message(), nil, false
 	if len(wl.history.scanTexts) > 1 {
@@ -106,7 +107,10 @@ func (r *run) alternativeStart(wl *schedulerWorkload, before, messages []string)
 		return nextStart{}
 	}
 	if wl.history.losesPosition { // the message may be the same all the same
-		return nextStart{slices.ContainsFunc(messages, func(m string) bool { return slices.Contains(before, m) }), wl.position}
+		return nextStart{
+			slices.ContainsFunc(messages, func(m string) bool { return slices.Contains(before, m) }),
+			wl.position,
+		}
 	}
 	return nextStart{possible: len(messages) > 1 || len(distinct(before, nil)) > 1}
 }
@@ -128,7 +132,10 @@ type attemptTexts struct {
 // alternates: a workload that is tried for ever, from one flavor and then from another, has one text and then the
 // other.
 func (wl *schedulerWorkload) alternates(epoch int) {
-	start := slices.IndexFunc(wl.history.attempts, func(m attemptTexts) bool { return m.epoch == epoch && m.scanStart == wl.position.start() })
+	start := slices.IndexFunc(
+		wl.history.attempts,
+		func(m attemptTexts) bool { return m.epoch == epoch && m.scanStart == wl.position.start() },
+	)
 	if start < 0 {
 		return
 	}
@@ -144,7 +151,8 @@ func (wl *schedulerWorkload) alternates(epoch int) {
 }
 
 // behindRepeatedAttempts is why nothing is known of a workload that waits behind one that is tried for ever.
-const behindRepeatedAttempts = "a workload before it in its queue is tried again and again, and in this version of Kueue chance decides when that one steps aside"
+const behindRepeatedAttempts = "a workload before it in its queue is tried again and again, " +
+	"and in this version of Kueue chance decides when that one steps aside"
 
 // doubtBehindLoops: where a BestEffortFIFO queue comes to rest with a head whose scan over flavors goes round, the head
 // keeps its place for ever only in versions that repeat the scan exactly. In others the arbitrary order of resources,
@@ -231,7 +239,8 @@ func (r *run) markSelfBypassed(n *entry) {
 	switch {
 	case wl.devices:
 		wl.message, wl.possible = message.Of(message.Bypassed).Text(), nil
-	case r.behavior.ResourceOrder == release.GoMap && slices.ContainsFunc(n.assignment.sets, func(s podSetAssignment) bool { return s.uncovered }):
+	case r.behavior.ResourceOrder == release.GoMap &&
+		slices.ContainsFunc(n.assignment.sets, func(s podSetAssignment) bool { return s.uncovered }):
 		wl.possible = append([]string{wl.message, message.Of(message.Bypassed).Text()}, wl.possible...)
 	}
 }

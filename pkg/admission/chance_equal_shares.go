@@ -52,7 +52,11 @@ func victimsOf(ts []target) []*schedulerWorkload {
 // cause says what is left to chance.
 func (t *equalShares) cause() string {
 	a, b := t.cohorts[0], t.cohorts[1]
-	return fmt.Sprintf("cohorts %s and %s have the same share, and chance decides from which of them Kueue preempts first", min(a, b), max(a, b))
+	return fmt.Sprintf(
+		"cohorts %s and %s have the same share, and chance decides from which of them Kueue preempts first",
+		min(a, b),
+		max(a, b),
+	)
 }
 
 // outcomes says what it comes to, one way or the other.

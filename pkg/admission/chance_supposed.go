@@ -10,21 +10,34 @@ import (
 // noteChance notes where chance may have decided otherwise than the run goes on.
 func (r *run) noteChance(n *entry) {
 	if n.equalShares != nil {
-		r.chances.note(n.workload.key + ": " + n.equalShares.cause() + ": " + n.equalShares.outcomes() + "; here the first is supposed")
+		r.chances.note(
+			n.workload.key + ": " + n.equalShares.cause() + ": " + n.equalShares.outcomes() + "; here the first is supposed",
+		)
 	}
 	switch {
 	case !n.resumed:
 		n.workload.history.alternating = false
 	case n.workload.history.alternating && n.wins():
 		n.workload.history.alternating = false
-		r.chances.note(n.workload.key + " was tried again and again by turns, from one flavor and then from another; at which of them a change meets it is a matter of milliseconds, and here it is as if changes came when the turns repeat themselves")
+		r.chances.note(
+			n.workload.key + " was tried again and again by turns, from one flavor and then from another; " +
+				"at which of them a change meets it is a matter of milliseconds, " +
+				"and here it is as if changes came when the turns repeat themselves",
+		)
 	}
 	if n.rival == nil || !n.skipped && n.assignment.forced == nil || n.workload.order.IsZero() {
 		return
 	}
 	for o := n.rival; o != nil; o = o.rival {
 		if o.wins() && o.workload.queue.node.Root() == n.workload.queue.node.Root() {
-			r.chances.note(fmt.Sprintf("%s and %s are alike in priority and time, and chance decides which of them Kueue takes first; here it is %s", o.workload.key, n.workload.key, o.workload.key))
+			r.chances.note(
+				fmt.Sprintf(
+					"%s and %s are alike in priority and time, and chance decides which of them Kueue takes first; here it is %s",
+					o.workload.key,
+					n.workload.key,
+					o.workload.key,
+				),
+			)
 			return
 		}
 	}
@@ -63,8 +76,11 @@ func (c *chances) assumptions(of []*schedulerWorkload) []string {
 	var out []string
 	ended := slices.DeleteFunc(slices.Clone(of), func(wl *schedulerWorkload) bool { return !c.endedScans[wl] })
 	if len(ended) > 0 {
-		out = append(out, "this version of Kueue tries "+listed(ended)+" again and again until, by chance, it names the same "+
-			"short resource time after time; that is supposed to happen before anything else changes")
+		out = append(
+			out,
+			"this version of Kueue tries "+listed(ended)+" again and again until, by chance, it names the same "+
+				"short resource time after time; that is supposed to happen before anything else changes",
+		)
 	}
 	out = append(out, c.texts[:min(mostChances, len(c.texts))]...)
 	if more := len(c.texts) - mostChances; more > 0 {

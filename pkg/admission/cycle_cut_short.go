@@ -23,7 +23,11 @@ func (a *assignment) crashes(wl *schedulerWorkload) bool {
 
 // whyCut says what becomes of a workload whose assignment is cut.
 func (a *assignment) whyCut(wl *schedulerWorkload) string {
-	at := fmt.Sprintf("pod set %s asks for nothing that ClusterQueue %s covers, and Kueue looks at no pod set after it", a.sets[len(a.sets)-1].name, wl.queue.name)
+	at := fmt.Sprintf(
+		"pod set %s asks for nothing that ClusterQueue %s covers, and Kueue looks at no pod set after it",
+		a.sets[len(a.sets)-1].name,
+		wl.queue.name,
+	)
 	if a.mode() == NeedsPreemption {
 		return at + "; the pod sets before it need preemption, over which its scheduler then crashes"
 	}
@@ -45,7 +49,8 @@ func (r *run) crash(n *entry) {
 
 // crashingEntry is the first entry over which the scheduler crashes; nil when there is none.
 func crashingEntry(ns []*entry) *entry {
-	if i := slices.IndexFunc(ns, func(n *entry) bool { return n.assignment != nil && n.assignment.crashes(n.workload) }); i >= 0 {
+	i := slices.IndexFunc(ns, func(n *entry) bool { return n.assignment != nil && n.assignment.crashes(n.workload) })
+	if i >= 0 {
 		return ns[i]
 	}
 	return nil

@@ -40,7 +40,12 @@ func (r *run) finish(ns []*entry) {
 }
 
 func (r *run) step(n *entry) Step {
-	st := Step{Workload: n.workload.key, Charge: n.workload.charge, ClusterQueue: n.workload.queue.name, Detail: n.message()}
+	st := Step{
+		Workload:     n.workload.key,
+		Charge:       n.workload.charge,
+		ClusterQueue: n.workload.queue.name,
+		Detail:       n.message(),
+	}
 	switch {
 	case n.assumed:
 		st.Decision, st.Detail = Admit, flavorsUsed(n.assignment.podSets())
@@ -48,7 +53,10 @@ func (r *run) step(n *entry) Step {
 		names := make([]string, len(n.targets))
 		for i, t := range n.targets {
 			names[i] = t.workload.key + " (" + t.reason + ")"
-			st.Targets = append(st.Targets, Target{Charge: t.workload.charge, ClusterQueue: t.workload.held.queue.name, Reason: t.reason})
+			st.Targets = append(
+				st.Targets,
+				Target{Charge: t.workload.charge, ClusterQueue: t.workload.held.queue.name, Reason: t.reason},
+			)
 		}
 		st.Decision, st.Detail = Preempt, strings.Join(names, ", ")
 	case n.skipped, n.blocked, n.requeueReason == pendingPreemption:
@@ -113,7 +121,8 @@ func (r *run) requeue(n *entry) {
 	l.setAside(wl)
 	wl.luckyEnd.attempts = 0
 	r.epoch++
-	if wl.schedulingHash() != "" && (n.requeueReason == didNotFit || n.requeueReason == nobodyToPreempt) && !wl.queue.strict {
+	if wl.schedulingHash() != "" && (n.requeueReason == didNotFit || n.requeueReason == nobodyToPreempt) &&
+		!wl.queue.strict {
 		for _, moved := range l.handleInadmissibleHash(wl.schedulingHash(), wl.reason) {
 			r.markBypassed(moved, wl.reason)
 		}
@@ -143,13 +152,14 @@ func (r *run) rejectInvalid(n *entry) {
 
 // waitsInactive reports whether all that keeps the workload from being tried is that its ClusterQueue is not active.
 func (wl *schedulerWorkload) waitsInactive() bool {
-	return wl.state != Deactivated && wl.blocked != nil && wl.queue.inactive != "" && wl.message == wl.blocked.Message && wl.blocked.Queue == message.ClusterQueueInactive
+	return wl.state != Deactivated && wl.blocked != nil && wl.queue.inactive != "" && wl.message == wl.blocked.Message &&
+		wl.blocked.Queue == message.ClusterQueueInactive
 }
 
 // rejectNamespace is for a workload whose namespace its queue does not take: it waits aside even in a strict queue.
 func (r *run) rejectNamespace(wl *schedulerWorkload) {
 	d, l := wl.blocked, &wl.queue.pending
-	wl.state, wl.reason, wl.message, wl.possible = d.State, d.Reason, d.Message, d.Possible
+	wl.take(d)
 	if l.inadmissibleCycle >= l.popCycle {
 		l.push(wl)
 		return
@@ -194,7 +204,7 @@ func (r *run) evict() {
 		case wl.unknown != nil:
 			wl.state = Unknown
 		case wl.refused != nil && !wl.namespaceMismatch:
-			wl.state, wl.reason, wl.message, wl.possible = wl.refused.State, wl.refused.Reason, wl.refused.Message, wl.refused.Possible
+			wl.take(wl.refused)
 		case wl.queue != nil:
 			r.enqueue(wl)
 		}

@@ -38,7 +38,10 @@ func (r *run) doubtLoop(root *quota.Node) {
 		}
 	}
 	slices.SortStableFunc(in, func(a, b *schedulerWorkload) int { return cmp.Compare(b.evictionCount, a.evictionCount) })
-	r.unknown = append(r.unknown, fmt.Sprintf("%s: preemption goes round in circles among %s; it is followed no further", root.Name, listed(in)))
+	r.unknown = append(
+		r.unknown,
+		fmt.Sprintf("%s: preemption goes round in circles among %s; it is followed no further", root.Name, listed(in)),
+	)
 }
 
 // listed names workloads, but not too many.

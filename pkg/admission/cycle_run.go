@@ -128,7 +128,7 @@ func (r *run) enqueue(wl *schedulerWorkload) {
 	r.epoch++
 	r.counted(wl.queue)
 	if d := wl.blocked; d != nil && !wl.namespaceMismatch {
-		wl.state, wl.reason, wl.message, wl.possible = d.State, d.Reason, d.Message, d.Possible
+		wl.take(d)
 		return
 	}
 	if _, barred := l.knownToFail[wl.schedulingHash()]; barred && wl.schedulingHash() != "" && !wl.queue.strict {

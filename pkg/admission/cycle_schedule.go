@@ -112,13 +112,16 @@ func (s *scheduler) process(n *entry, victims map[*schedulerWorkload]bool, booke
 	case NeedsPreemption:
 		if len(n.targets) == 0 {
 			n.requeueReason, n.granularReason = nobodyToPreempt, reasonWaitingForQuota
-			if n.workload.queue.preemption.ReclaimWithinCohort != kueue.PreemptionPolicyAny || s.behavior.PreemptorsFirst && n.preemptor {
+			if n.workload.queue.preemption.ReclaimWithinCohort != kueue.PreemptionPolicyAny ||
+				s.behavior.PreemptorsFirst && n.preemptor {
 				booked = append(booked, s.addUsage(n, s.toReserve(n)))
 			}
 			return booked
 		}
 	case DeferredFit:
-		n.requeueReason, n.granularReason, n.messages = pendingPreemption, reasonWaitingForVictims, []string{message.Of(message.FitsAfterOverlap).Text()}
+		n.requeueReason, n.granularReason, n.messages = pendingPreemption, reasonWaitingForVictims, []string{
+			message.Of(message.FitsAfterOverlap).Text(),
+		}
 		n.workload.position = nil
 		return append(booked, s.addUsage(n, n.usage()))
 	}
@@ -140,7 +143,9 @@ func (s *scheduler) process(n *entry, victims map[*schedulerWorkload]bool, booke
 		n.suffix = message.Of(message.PendingPreemption, strconv.Itoa(len(n.targets))).Text()
 		n.workload.position = nil
 	case s.blockAdmission && s.anyNotReady():
-		n.blocked, n.granularReason, n.messages = true, reasonWaitingForPods, []string{message.Of(message.WaitingForPodsReady).Text()}
+		n.blocked, n.granularReason, n.messages = true, reasonWaitingForPods, []string{
+			message.Of(message.WaitingForPodsReady).Text(),
+		}
 	default:
 		n.assumed = true
 	}

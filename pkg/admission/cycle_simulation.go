@@ -80,7 +80,7 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 			wl.state = Unknown
 			out.Unknown = append(out.Unknown, fmt.Sprintf("%s: %s", wl.key, wl.unknown.why()))
 		case wl.refused != nil && !wl.namespaceMismatch:
-			wl.state, wl.reason, wl.message, wl.possible = wl.refused.State, wl.refused.Reason, wl.refused.Message, wl.refused.Possible
+			wl.take(wl.refused)
 			if replay && wl.queue != nil && wl.waitsInactive() {
 				waiting = append(waiting, wl)
 			}
@@ -122,7 +122,10 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 // doubt compares with a simulation that counts what queues report beyond what Workloads hold: what comes out otherwise
 // can't be known.
 func (out *Simulation) doubt(with *Simulation, more []unaccounted) {
-	why := fmt.Sprintf("ClusterQueue %s reports more reserved than the Workloads in the input hold: some are missing, or its status is old", more[0].queue.name)
+	why := fmt.Sprintf(
+		"ClusterQueue %s reports more reserved than the Workloads in the input hold: some are missing, or its status is old",
+		more[0].queue.name,
+	)
 	changed := false
 	for i := range out.Workloads {
 		a, b := &out.Workloads[i], &with.Workloads[i]
@@ -131,7 +134,9 @@ func (out *Simulation) doubt(with *Simulation, more []unaccounted) {
 			*a = Outcome{Charge: a.Charge, ClusterQueue: a.ClusterQueue, State: Unknown, Why: why}
 			changed = true
 		case a.Message != b.Message:
-			a.Possible = slices.Compact(slices.Sorted(slices.Values(slices.Concat([]string{a.Message, b.Message}, a.Possible, b.Possible))))
+			a.Possible = slices.Compact(
+				slices.Sorted(slices.Values(slices.Concat([]string{a.Message, b.Message}, a.Possible, b.Possible))),
+			)
 		}
 	}
 	if changed {
@@ -167,22 +172,40 @@ func (out *Simulation) assume(r *run) {
 	for _, name := range r.names {
 		if q := r.queues[name]; r.timeless[q] && r.doubtfulTrees[q.node.Root()].why == "" {
 			out.Assumptions = append(out.Assumptions, fmt.Sprintf(
-				"ClusterQueue %s is ordered by what LocalQueues used; here that changes with each admission, and not by what Kueue finds in use every %s",
-				name, q.ledger.interval))
+				"ClusterQueue %s is ordered by what LocalQueues used; here that changes with each admission, "+
+					"and not by what Kueue finds in use every %s",
+				name,
+				q.ledger.interval,
+			))
 		}
 	}
 	if slices.ContainsFunc(r.workloads, func(wl *schedulerWorkload) bool {
 		return out.Replay && wl.unknown == nil && onlyClassesMissing(wl.charge)
 	}) {
-		out.Assumptions = append(out.Assumptions, "the input holds no DeviceClass; none is supposed to declare an extended resource that a workload asks for")
+		out.Assumptions = append(
+			out.Assumptions,
+			"the input holds no DeviceClass; none is supposed to declare an extended resource that a workload asks for",
+		)
 	}
 	if r.halted && !r.crashed {
-		out.Assumptions = append(out.Assumptions, "waitForPodsReady blocks admission until the pods of all admitted workloads are ready; here they are supposed never to be, so nothing is admitted after that")
+		out.Assumptions = append(
+			out.Assumptions,
+			"waitForPodsReady blocks admission until the pods of all admitted workloads are ready; "+
+				"here they are supposed never to be, so nothing is admitted after that",
+		)
 	}
 }
 
 func (wl *schedulerWorkload) outcome() Outcome {
-	o := Outcome{Charge: wl.charge, ClusterQueue: wl.charge.ClusterQueue, State: wl.state, Reason: wl.reason, Message: wl.message, Possible: wl.possible, Cycle: wl.cycle}
+	o := Outcome{
+		Charge:       wl.charge,
+		ClusterQueue: wl.charge.ClusterQueue,
+		State:        wl.state,
+		Reason:       wl.reason,
+		Message:      wl.message,
+		Possible:     wl.possible,
+		Cycle:        wl.cycle,
+	}
 	switch {
 	case wl.held != nil:
 	case wl.unknown != nil:
@@ -230,7 +253,13 @@ func (out *Simulation) fill(r *run) {
 	out.Timeline = r.timeline
 	for _, name := range r.names {
 		q := r.queues[name]
-		qo := QueueOutcome{Name: name, Usage: quota.Usage{}, Borrowed: quota.Usage{}, Pending: len(waiting[q]) + aside[q], Admitted: admitted[q]}
+		qo := QueueOutcome{
+			Name:     name,
+			Usage:    quota.Usage{},
+			Borrowed: quota.Usage{},
+			Pending:  len(waiting[q]) + aside[q],
+			Admitted: admitted[q],
+		}
 		for _, fr := range q.node.Keys() {
 			qo.Usage[fr] = q.node.Used(fr)
 			if b := q.node.Borrowed(fr); b > 0 {

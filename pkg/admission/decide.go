@@ -35,7 +35,8 @@ func (e *Engine) Decide(c *charge.Charge) *Decision {
 
 // decidedByQuota reports whether all that matters for the workload is the quota and who has it.
 func (wl *schedulerWorkload) decidedByQuota() bool {
-	return wl.state == Pending && wl.held == nil && wl.refused == nil && wl.unknown == nil && len(wl.invalid) == 0 && wl.queue != nil
+	return wl.state == Pending && wl.held == nil && wl.refused == nil && wl.unknown == nil && len(wl.invalid) == 0 &&
+		wl.queue != nil
 }
 
 // now is the present state, built once.
@@ -53,7 +54,12 @@ func (s *scheduler) decide(wl *schedulerWorkload) *Decision {
 	case wl.held != nil:
 		return wl.holdingDecision()
 	case wl.state != Pending:
-		return &Decision{State: Unknown, Why: "it holds quota in a ClusterQueue that is not in the input", Reason: wl.reason, Message: wl.message}
+		return &Decision{
+			State:   Unknown,
+			Why:     "it holds quota in a ClusterQueue that is not in the input",
+			Reason:  wl.reason,
+			Message: wl.message,
+		}
 	case wl.refused != nil:
 		return wl.refused
 	case wl.unknown != nil:
@@ -76,7 +82,13 @@ func (s *scheduler) invalidDecision(wl *schedulerWorkload) *Decision {
 
 // holdingDecision is the decision for a workload that has its quota.
 func (wl *schedulerWorkload) holdingDecision() *Decision {
-	return &Decision{State: wl.state, Reason: wl.reason, Message: wl.message, PodSets: wl.held.podSets, Borrows: wl.borrows()}
+	return &Decision{
+		State:   wl.state,
+		Reason:  wl.reason,
+		Message: wl.message,
+		PodSets: wl.held.podSets,
+		Borrows: wl.borrows(),
+	}
 }
 
 // borrows reports whether the queue uses more than its nominal quota of something the workload holds.
@@ -143,16 +155,25 @@ func (s *scheduler) decision(n *entry, messages []string) *Decision {
 		d.Why = "waitForPodsReady.blockAdmission lets one workload start at a time, and an admitted one is not ready"
 	case fits:
 		d.PodSets = a.podSets()
-		d.State, d.Reason, d.Message = wl.queue.stateOf(d.PodSets), reasonQuotaReserved, "Quota reserved in ClusterQueue "+wl.queue.name
+		d.State, d.Reason, d.Message = wl.queue.stateOf(
+			d.PodSets,
+		), reasonQuotaReserved, "Quota reserved in ClusterQueue "+wl.queue.name
 	case len(n.targets) > 0:
 		d.State, d.PodSets = Preempts, a.podSets()
 		d.Reason = s.granular(reasonWaitingForVictims, reasonPending)
 		d.say(messages, message.Of(message.PendingPreemption, strconv.Itoa(len(n.targets))).Text())
 		if why := s.undecided(victims, wl, victimsOf(n.targets)); why != "" {
-			return &Decision{State: Unknown, Attempts: d.Attempts, Why: "it needs preemption, and whom it preempts is not known: " + why}
+			return &Decision{
+				State:    Unknown,
+				Attempts: d.Attempts,
+				Why:      "it needs preemption, and whom it preempts is not known: " + why,
+			}
 		}
 		for _, t := range n.targets {
-			d.Targets = append(d.Targets, Target{Charge: t.workload.charge, ClusterQueue: t.workload.held.queue.name, Reason: t.reason})
+			d.Targets = append(
+				d.Targets,
+				Target{Charge: t.workload.charge, ClusterQueue: t.workload.held.queue.name, Reason: t.reason},
+			)
 		}
 	default:
 		fine := reasonWaitingForQuota

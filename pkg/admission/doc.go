@@ -5,8 +5,9 @@
 // the next scheduling attempt would decide, given the quota reserved now. [Engine.Simulate] runs scheduling cycles
 // until nothing changes, from the present state or from nothing.
 //
-// The files, by prefix: state (what is there), flavor (flavor assignment), preempt (whom to preempt), queue (what waits,
-// in which order), cycle (scheduling cycles), chance (what Kueue leaves to chance). The head of each names what it mirrors.
+// The files, by prefix: state (what is there), flavor (flavor assignment), preempt (whom to preempt), queue (what
+// waits, in which order), cycle (scheduling cycles), chance (what Kueue leaves to chance). The head of each names what
+// it mirrors.
 //
 //   - engine.go: the engine and the state it works on; the door for other packages
 //   - decide.go: what the next attempt would decide about one workload

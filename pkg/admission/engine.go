@@ -43,7 +43,8 @@ func (e *Engine) Blocker(w *workload.Workload) *charge.Problem { return e.engine
 // arguments are only read.
 func New(engine *charge.Engine, charges []*charge.Charge) *Engine {
 	return &Engine{
-		charges: charges, engine: engine, snap: engine.Snapshot(), conf: engine.Config(), ranges: summarise(engine.Snapshot()),
+		charges: charges, engine: engine, snap: engine.Snapshot(), conf: engine.Config(),
+		ranges:  summarise(engine.Snapshot()),
 		decided: map[Likeness]*Decision{}, holders: map[holdersKey][]Holder{},
 	}
 }
@@ -146,13 +147,18 @@ func (e *Engine) whyInactive(name string) string {
 
 func (e *Engine) queue(o *cluster.Object, q *kueue.ClusterQueue) *queue {
 	out := &queue{
-		name: q.Name, object: q, record: o, strict: q.Spec.QueueingStrategy == kueue.StrictFIFO, inactive: e.whyInactive(q.Name),
-		fungible: kueue.FlavorFungibility{WhenCanBorrow: kueue.MayStopSearch, WhenCanPreempt: kueue.TryNextFlavor}, pending: newPendingQueue(),
+		name: q.Name, object: q, record: o, strict: q.Spec.QueueingStrategy == kueue.StrictFIFO,
+		inactive: e.whyInactive(q.Name),
+		fungible: kueue.FlavorFungibility{
+			WhenCanBorrow:  kueue.MayStopSearch,
+			WhenCanPreempt: kueue.TryNextFlavor,
+		}, pending: newPendingQueue(),
 	}
 	if p := q.Spec.Preemption; p != nil {
 		out.preemption = *p
 	}
-	for _, policy := range []*kueue.PreemptionPolicy{&out.preemption.WithinClusterQueue, &out.preemption.ReclaimWithinCohort} {
+	p := &out.preemption
+	for _, policy := range []*kueue.PreemptionPolicy{&p.WithinClusterQueue, &p.ReclaimWithinCohort} {
 		if *policy == "" {
 			*policy = kueue.PreemptionPolicyNever
 		}
@@ -173,7 +179,10 @@ func (e *Engine) queue(o *cluster.Object, q *kueue.ClusterQueue) *queue {
 			grp.covered[name] = true
 		}
 		for _, fq := range g.Flavors {
-			f := &flavor{name: string(fq.Name), object: cluster.As[*kueue.ResourceFlavor](e.snap.Get(cluster.ResourceFlavor, "", string(fq.Name)))}
+			f := &flavor{
+				name:   string(fq.Name),
+				object: cluster.As[*kueue.ResourceFlavor](e.snap.Get(cluster.ResourceFlavor, "", string(fq.Name))),
+			}
 			grp.flavors = append(grp.flavors, f)
 			flavors++
 			if f.object != nil {
@@ -213,7 +222,8 @@ func (q *queue) checksFor(sets []PodSet) []string {
 	}
 	var out []string
 	for _, c := range st.AdmissionChecks {
-		if len(c.OnFlavors) == 0 && len(used) > 0 || slices.ContainsFunc(c.OnFlavors, func(f kueue.ResourceFlavorReference) bool { return used[string(f)] }) {
+		if len(c.OnFlavors) == 0 && len(used) > 0 ||
+			slices.ContainsFunc(c.OnFlavors, func(f kueue.ResourceFlavorReference) bool { return used[string(f)] }) {
 			out = append(out, string(c.Name))
 		}
 	}

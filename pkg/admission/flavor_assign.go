@@ -163,7 +163,13 @@ func (wl *schedulerWorkload) groups() [][]int {
 }
 
 // assignGroup assigns the pod sets of one group; false ends the assignment, as a group without flavors does.
-func (s *scheduler) assignGroup(wl *schedulerWorkload, a *assignment, members []int, counts []int32, only nominated) bool {
+func (s *scheduler) assignGroup(
+	wl *schedulerWorkload,
+	a *assignment,
+	members []int,
+	counts []int32,
+	only nominated,
+) bool {
 	own := make([][]request, len(members))
 	asked := make([]int32, len(members))
 	var sum []request
@@ -179,7 +185,15 @@ func (s *scheduler) assignGroup(wl *schedulerWorkload, a *assignment, members []
 	uncovered := flavors == nil && s.lacks(wl.queue, sum)
 	complete := true
 	for n, i := range members {
-		set := podSetAssignment{name: wl.sets[i].name, count: asked[n], requests: own[n], status: st, attempts: attempts, uncovered: uncovered, flavors: map[corev1.ResourceName]flavorAssignment{}}
+		set := podSetAssignment{
+			name:      wl.sets[i].name,
+			count:     asked[n],
+			requests:  own[n],
+			status:    st,
+			attempts:  attempts,
+			uncovered: uncovered,
+			flavors:   map[corev1.ResourceName]flavorAssignment{},
+		}
 		for _, r := range own[n] {
 			if c, ok := flavors[r.name]; ok {
 				set.flavors[r.name] = c
@@ -235,7 +249,13 @@ func (a *assignment) append(set podSetAssignment) {
 
 // findFlavors finds flavors for all requests of a group of pod sets. No flavors at all means failure; where the order
 // of resources is left to chance, so is which failure is written.
-func (s *scheduler) findFlavors(wl *schedulerWorkload, a *assignment, members []int, requests []request, only nominated) (map[corev1.ResourceName]flavorAssignment, status, []Attempt) {
+func (s *scheduler) findFlavors(
+	wl *schedulerWorkload,
+	a *assignment,
+	members []int,
+	requests []request,
+	only nominated,
+) (map[corev1.ResourceName]flavorAssignment, status, []Attempt) {
 	flavors := map[corev1.ResourceName]flavorAssignment{}
 	done := map[*group]bool{}
 	var passed text

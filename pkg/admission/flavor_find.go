@@ -18,7 +18,10 @@ type nominated map[string]map[corev1.ResourceName]string
 
 // findFlavor finds one flavor of a resource group for all that a group of pod sets asks of it. Flavors are tried in
 // order, from where the last attempt left off.
-func (s *scheduler) findFlavor(wl *schedulerWorkload, a *assignment, members []int, g *group, first corev1.ResourceName, requests []request, only nominated) (map[corev1.ResourceName]flavorAssignment, text, []Attempt) {
+func (s *scheduler) findFlavor(
+	wl *schedulerWorkload, a *assignment, members []int,
+	g *group, first corev1.ResourceName, requests []request, only nominated,
+) (map[corev1.ResourceName]flavorAssignment, text, []Attempt) {
 	fungible := wl.queue.fungible
 	scan := s.gate(release.FlavorFungibility)
 	start, last := 0, -1
@@ -26,7 +29,7 @@ func (s *scheduler) findFlavor(wl *schedulerWorkload, a *assignment, members []i
 		start = wl.position.next(members[0], first)
 	}
 	var found map[corev1.ResourceName]flavorAssignment
-	bestRank := worst
+	bestScore := worst
 	winner := -1
 	var reasons text
 	var attempts []Attempt
@@ -46,8 +49,8 @@ func (s *scheduler) findFlavor(wl *schedulerWorkload, a *assignment, members []i
 		picks, r, said := s.tryFlavor(wl, a, f, g, requests, &at)
 		attempts, reasons = append(attempts, at), append(reasons, said)
 		if !scan {
-			if r.mode > bestRank.mode {
-				found, bestRank, winner = picks, r, len(attempts)-1
+			if r.mode > bestScore.mode {
+				found, bestScore, winner = picks, r, len(attempts)-1
 				if r.mode == fit {
 					break
 				}
@@ -55,20 +58,20 @@ func (s *scheduler) findFlavor(wl *schedulerWorkload, a *assignment, members []i
 			continue
 		}
 		if !tryNext(r, fungible) {
-			found, bestRank, winner = picks, r, len(attempts)-1
+			found, bestScore, winner = picks, r, len(attempts)-1
 			break
 		}
-		if s.preferred(r, bestRank, fungible) {
-			found, bestRank, winner = picks, r, len(attempts)-1
+		if s.preferred(r, bestScore, fungible) {
+			found, bestScore, winner = picks, r, len(attempts)-1
 		}
 	}
-	if winner >= 0 && bestRank.mode != noFit {
+	if winner >= 0 && bestScore.mode != noFit {
 		attempts[winner].Chosen = true
 	}
 	if scan {
 		remember(found, last, g)
 	}
-	if bestRank.mode == fit {
+	if bestScore.mode == fit {
 		reasons = nil
 	}
 	return found, reasons, attempts
@@ -111,7 +114,14 @@ type resourceFit struct {
 }
 
 // tryFlavor weighs one flavor for all resources of its group. The flavor is as good as the worst of them.
-func (s *scheduler) tryFlavor(wl *schedulerWorkload, a *assignment, f *flavor, g *group, requests []request, at *Attempt) (map[corev1.ResourceName]flavorAssignment, flavorScore, choice) {
+func (s *scheduler) tryFlavor(
+	wl *schedulerWorkload,
+	a *assignment,
+	f *flavor,
+	g *group,
+	requests []request,
+	at *Attempt,
+) (map[corev1.ResourceName]flavorAssignment, flavorScore, choice) {
 	picks := map[corev1.ResourceName]flavorAssignment{}
 	total := best
 	var outcomes []resourceFit
@@ -159,7 +169,8 @@ func (s *scheduler) readings(outcomes []resourceFit, total flavorScore) choice {
 		}
 		all = append(all, o.reason)
 	}
-	if !s.behavior.StopAtFirstNoFitResource || s.behavior.ResourceOrder != release.GoMap || total.mode != noFit || len(all) < 2 {
+	if !s.behavior.StopAtFirstNoFitResource || s.behavior.ResourceOrder != release.GoMap || total.mode != noFit ||
+		len(all) < 2 {
 		return certain(all...)
 	}
 	var out choice
@@ -188,9 +199,19 @@ func subsets(of []string, n int) [][]string {
 }
 
 // fitsQuota weighs one resource of a flavor, beside what earlier pod sets of the workload take of it.
-func (s *scheduler) fitsQuota(wl *schedulerWorkload, fr quota.FlavorResource, before, asked quota.Amount) (Line, resourceFit) {
+func (s *scheduler) fitsQuota(
+	wl *schedulerWorkload,
+	fr quota.FlavorResource,
+	before, asked quota.Amount,
+) (Line, resourceFit) {
 	node := wl.queue.node
-	l := Line{FlavorResource: fr, Requested: asked, Before: before, Available: node.Available(fr), Maximum: node.PotentialAvailable(fr)}
+	l := Line{
+		FlavorResource: fr,
+		Requested:      asked,
+		Before:         before,
+		Available:      node.Available(fr),
+		Maximum:        node.PotentialAvailable(fr),
+	}
 	val := before.Add(asked)
 	if val > l.Maximum {
 		l.Over, l.Short = true, val.Sub(l.Maximum)

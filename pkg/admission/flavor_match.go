@@ -48,7 +48,13 @@ func (s *scheduler) mismatch(wl *schedulerWorkload, set int, f *flavor, g *group
 		}
 	}
 	tolerations := append(append([]corev1.Toleration(nil), ps.spec.Tolerations...), f.object.Spec.Tolerations...)
-	taint, untolerated := corehelpers.FindMatchingUntoleratedTaint(klog.Background(), f.object.Spec.NodeTaints, tolerations, blocks, true)
+	taint, untolerated := corehelpers.FindMatchingUntoleratedTaint(
+		klog.Background(),
+		f.object.Spec.NodeTaints,
+		tolerations,
+		blocks,
+		true,
+	)
 	if untolerated {
 		return message.Of(message.UntoleratedTaint, fmt.Sprint(taint), f.name).Text()
 	}

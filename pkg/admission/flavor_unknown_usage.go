@@ -32,9 +32,9 @@ func (wl *schedulerWorkload) holdsNothing() bool {
 	return w.Object != nil || w.Owner == nil || wl.fromManifest() || w.Owner.Meta.UID == "" || workload.Suspended(w.Owner)
 }
 
-// whateverIsUsed decides about a workload that could not be admitted even if nothing were used: a pod set of it, be it with
-// the fewest pods that partial admission allows, asks for more than every flavor can ever give, for a resource that is
-// not covered, or is turned away by every flavor. Nil when usage matters.
+// whateverIsUsed decides about a workload that could not be admitted even if nothing were used: a pod set of it, be it
+// with the fewest pods that partial admission allows, asks for more than every flavor can ever give, for a resource
+// that is not covered, or is turned away by every flavor. Nil when usage matters.
 //
 // Each pod set is weighed alone: where those before it are placed depends on usage.
 func (s *scheduler) whateverIsUsed(wl *schedulerWorkload) *Decision {
@@ -132,7 +132,10 @@ func (s *scheduler) exceeds(wl *schedulerWorkload, f *flavor, g *group, requests
 		fr := quota.FlavorResource{Flavor: f.name, Resource: r.name}
 		most := wl.queue.node.PotentialAvailable(fr)
 		if asked := quota.Amount(r.total); g.covered[r.name] && asked > most {
-			at.Lines = append(at.Lines, Line{FlavorResource: fr, Requested: asked, Maximum: most, Short: asked.Sub(most), Over: true})
+			at.Lines = append(
+				at.Lines,
+				Line{FlavorResource: fr, Requested: asked, Maximum: most, Short: asked.Sub(most), Over: true},
+			)
 			at.Reasons = append(at.Reasons, s.tooMuch(fr, 0, asked, most))
 		}
 	}

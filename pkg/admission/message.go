@@ -180,8 +180,14 @@ func preemptionMessage(preemptor *schedulerWorkload, t target) string {
 	if w.Record != nil {
 		job = w.Record.Meta.Labels[jobUIDLabel]
 	}
-	paths := fmt.Sprintf("; preemptor path: %s; preemptee path: %s", path(preemptor.queue.node), path(t.workload.held.queue.node))
-	return message.Of(message.Preempted, cmp.Or(preemptor.uid, "UNKNOWN"), cmp.Or(job, "UNKNOWN"), preemptionWords[t.reason], paths).Text()
+	paths := fmt.Sprintf(
+		"; preemptor path: %s; preemptee path: %s",
+		path(preemptor.queue.node),
+		path(t.workload.held.queue.node),
+	)
+	uid := cmp.Or(preemptor.uid, "UNKNOWN")
+	return message.Of(message.Preempted, uid, cmp.Or(job, "UNKNOWN"), preemptionWords[t.reason], paths).
+		Text()
 }
 
 // path of a queue in its tree: /root/…/queue.

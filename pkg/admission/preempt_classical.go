@@ -203,7 +203,9 @@ func (q *preemptionSearch) classify(o *schedulerWorkload, advantage bool) (candi
 	c := candidate{workload: o, reason: inCohort}
 	switch b := home.preemption.BorrowWithinCohort; {
 	case advantage:
-	case q.mayNotBorrow(), o.priority >= q.preemptor.priority, b.MaxPriorityThreshold != nil && o.priority > int64(*b.MaxPriorityThreshold):
+	case q.mayNotBorrow(),
+		o.priority >= q.preemptor.priority,
+		b.MaxPriorityThreshold != nil && o.priority > int64(*b.MaxPriorityThreshold):
 		c.withoutBorrowing = true
 	default:
 		c.reason = inCohortByBorrowing

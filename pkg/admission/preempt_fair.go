@@ -78,7 +78,10 @@ func (q *preemptionSearch) fitsFairly(mine quota.Delta) bool {
 	return ok
 }
 
-func (q *preemptionSearch) firstStrategy(candidates []*schedulerWorkload, mine quota.Delta) (found []target, retry []*schedulerWorkload, ok bool) {
+func (q *preemptionSearch) firstStrategy(
+	candidates []*schedulerWorkload,
+	mine quota.Delta,
+) (found []target, retry []*schedulerWorkload, ok bool) {
 	entitled := q.withinNominal && !slices.ContainsFunc(q.keys, q.preemptor.queue.node.Borrowing)
 	o := q.ordering(candidates)
 	for {
@@ -118,7 +121,11 @@ func (q *preemptionSearch) firstStrategy(candidates []*schedulerWorkload, mine q
 	}
 }
 
-func (q *preemptionSearch) secondStrategy(retry []*schedulerWorkload, found []target, mine quota.Delta) ([]target, bool) {
+func (q *preemptionSearch) secondStrategy(
+	retry []*schedulerWorkload,
+	found []target,
+	mine quota.Delta,
+) ([]target, bool) {
 	o := q.ordering(retry)
 	for {
 		from := o.next()

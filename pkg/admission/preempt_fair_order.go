@@ -13,7 +13,12 @@ type ordering struct {
 }
 
 func (q *preemptionSearch) ordering(candidates []*schedulerWorkload) *ordering {
-	o := &ordering{q: q, left: map[*queue][]*schedulerWorkload{}, dropped: map[*quota.Node]bool{}, path: map[*quota.Node]bool{}}
+	o := &ordering{
+		q:       q,
+		left:    map[*queue][]*schedulerWorkload{},
+		dropped: map[*quota.Node]bool{},
+		path:    map[*quota.Node]bool{},
+	}
 	for a := range q.preemptor.queue.node.Ancestors() {
 		o.path[a] = true
 	}

@@ -78,8 +78,11 @@ func (s *scheduler) holders(wl *schedulerWorkload, fr quota.FlavorResource) []Ho
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Holder) int {
-		return cmp.Or(cmp.Compare(b.Quantity, a.Quantity), cmp.Compare(a.Charge.Workload.Namespace, b.Charge.Workload.Namespace),
-			cmp.Compare(a.Charge.Workload.Name, b.Charge.Workload.Name))
+		return cmp.Or(
+			cmp.Compare(b.Quantity, a.Quantity),
+			cmp.Compare(a.Charge.Workload.Namespace, b.Charge.Workload.Namespace),
+			cmp.Compare(a.Charge.Workload.Name, b.Charge.Workload.Name),
+		)
 	})
 	return out
 }

@@ -22,15 +22,16 @@ type target struct {
 
 // preemptionOracle is all that the assignment of flavors knows of preemption, as in Kueue's flavorassigner.
 type preemptionOracle interface {
-	// targets are whom a workload preempts to get what it wants, where keys need preemption; none where that does not help.
+	// targets are whom a workload preempts to get what it wants, where keys need preemption; none where that does not
+	// help.
 	targets(wl *schedulerWorkload, keys []quota.FlavorResource, want quota.Usage) []target
-	// possible says how well one flavor and resource alone could serve: whether anybody could be preempted, and how far away
-	// the quota would then be borrowed from.
+	// possible says how well one flavor and resource alone could serve: whether anybody could be preempted, and how far
+	// away the quota would then be borrowed from.
 	possible(wl *schedulerWorkload, fr quota.FlavorResource, val quota.Amount) flavorScore
 }
 
-// preemption finds whom to preempt. It knows the trees of quota, who holds it, and policies; nothing of flavors, of what
-// waits, and of cycles.
+// preemption finds whom to preempt. It knows the trees of quota, who holds it, and policies; nothing of flavors, of
+// what waits, and of cycles.
 type preemption struct {
 	queues map[string]*queue
 	// strategies of fair sharing; none without it.

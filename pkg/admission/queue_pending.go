@@ -69,7 +69,12 @@ func (l *pendingQueue) compare(a, b *schedulerWorkload) int {
 }
 
 func newPendingQueue() pendingQueue {
-	return pendingQueue{inadmissible: map[*schedulerWorkload]bool{}, byHash: map[string][]*schedulerWorkload{}, knownToFail: map[string]string{}, inadmissibleCycle: -1}
+	return pendingQueue{
+		inadmissible:      map[*schedulerWorkload]bool{},
+		byHash:            map[string][]*schedulerWorkload{},
+		knownToFail:       map[string]string{},
+		inadmissibleCycle: -1,
+	}
 }
 
 // push queues a workload.
@@ -188,5 +193,11 @@ func (wl *schedulerWorkload) compare(o *schedulerWorkload) int {
 
 // compareAlone is baseCompareFunc: the order as far as LocalQueues do not matter.
 func (wl *schedulerWorkload) compareAlone(o *schedulerWorkload) int {
-	return cmp.Or(cmp.Compare(o.priority, wl.priority), compareTimes(wl.order, o.order), cmp.Compare(wl.uid, o.uid), cmp.Compare(wl.seq, o.seq), cmp.Compare(wl.key, o.key))
+	return cmp.Or(
+		cmp.Compare(o.priority, wl.priority),
+		compareTimes(wl.order, o.order),
+		cmp.Compare(wl.uid, o.uid),
+		cmp.Compare(wl.seq, o.seq),
+		cmp.Compare(wl.key, o.key),
+	)
 }

@@ -32,7 +32,14 @@ func (e *Engine) Position(c *charge.Charge) *Position {
 	}
 	w := s.pendingOrder(wl.queue)
 	at := w.at[wl]
-	p := &Position{ClusterQueue: at.queue, LocalQueue: at.local, Ahead: w.charges[: at.queue-1 : at.queue-1], Strict: wl.queue.strict, ByUsage: wl.local != nil, Certain: true}
+	p := &Position{
+		ClusterQueue: at.queue,
+		LocalQueue:   at.local,
+		Ahead:        w.charges[: at.queue-1 : at.queue-1],
+		Strict:       wl.queue.strict,
+		ByUsage:      wl.local != nil,
+		Certain:      true,
+	}
 	switch {
 	case len(w.charges) == 1:
 	case wl.order.IsZero() && w.timeless[wl.priority] > 1:

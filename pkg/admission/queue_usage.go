@@ -85,7 +85,8 @@ func (e *Engine) ledger(q *queue) *usageLedger {
 		return nil
 	}
 	l := &usageLedger{
-		halfLife: config.UsageHalfLifeTime.Duration, interval: config.UsageSamplingInterval.Duration, weights: config.ResourceWeights,
+		halfLife: config.UsageHalfLifeTime.Duration, interval: config.UsageSamplingInterval.Duration,
+		weights:         config.ResourceWeights,
 		reservedCounts:  e.conf.Enabled(release.AdmissionFairSharingAnchorAtQuotaReservation),
 		nonPositiveLast: e.conf.Behavior.AFSNonPositiveWeightLast, of: map[string]*localQueueUsage{},
 	}
@@ -104,7 +105,15 @@ func (e *Engine) usageOf(q *queue, namespace, name string, fresh bool) *localQue
 	if u := l.of[key]; u != nil {
 		return u
 	}
-	u := &localQueueUsage{key: key, name: name, weight: 1, least: consumption{}, usual: consumption{}, most: consumption{}, pending: consumption{}}
+	u := &localQueueUsage{
+		key:     key,
+		name:    name,
+		weight:  1,
+		least:   consumption{},
+		usual:   consumption{},
+		most:    consumption{},
+		pending: consumption{},
+	}
 	l.of[key] = u
 	o := e.snap.Get(cluster.LocalQueue, namespace, name)
 	lq := cluster.As[*kueue.LocalQueue](o)
@@ -114,7 +123,8 @@ func (e *Engine) usageOf(q *queue, namespace, name string, fresh bool) *localQue
 	switch {
 	case l.halfLife == 0: // nothing is remembered
 	case !e.conf.Behavior.AFSPerWorkloadLedger && q.object.Spec.AdmissionChecksStrategy != nil:
-		u.unknown = "this version of Kueue may count penalties of workloads with admission checks for ever, and does not tell what"
+		u.unknown = "this version of Kueue may count penalties of workloads with admission checks for ever, " +
+			"and does not tell what"
 	case fresh || o != nil && o.Laid: // nothing was used yet
 	case lq == nil || lq.Status.FairSharing == nil || lq.Status.FairSharing.AdmissionFairSharingStatus == nil:
 		u.unknown = "the input does not tell what"

@@ -57,7 +57,8 @@ func (wl *schedulerWorkload) likeness() string {
 // not matter, because no policy asks for it or because all that hold quota in its tree are older.
 func (s *scheduler) preemptionOrder(wl *schedulerWorkload) time.Time {
 	p := &wl.queue.preemption
-	if p.WithinClusterQueue != kueue.PreemptionPolicyLowerOrNewerEqualPriority && p.ReclaimWithinCohort != kueue.PreemptionPolicyLowerOrNewerEqualPriority {
+	if p.WithinClusterQueue != kueue.PreemptionPolicyLowerOrNewerEqualPriority &&
+		p.ReclaimWithinCohort != kueue.PreemptionPolicyLowerOrNewerEqualPriority {
 		return time.Time{}
 	}
 	if compareTimes(wl.order, s.newestHolder(wl.queue)) >= 0 {

@@ -136,7 +136,9 @@ func (s *scheduler) podSet(w *workload.Workload, c *charge.Charge, i int, fresh 
 	}
 	if o := w.Object; o != nil && i < len(o.Spec.PodSets) {
 		if tr := o.Spec.PodSets[i].TopologyRequest; tr != nil {
-			ps.topology = tr.Unconstrained != nil || tr.Required != nil || tr.Preferred != nil || tr.PodSetSliceRequiredTopology != nil || tr.PodSetSliceSize != nil
+			ps.topology = tr.Unconstrained != nil || tr.Required != nil || tr.Preferred != nil ||
+				tr.PodSetSliceRequiredTopology != nil ||
+				tr.PodSetSliceSize != nil
 			if tr.PodSetGroupName != nil {
 				ps.group = *tr.PodSetGroupName
 			}

@@ -87,7 +87,8 @@ func (s *scheduler) takeReservation(wl *schedulerWorkload, w *kueue.Workload) {
 		wl.takeCondition(w)
 		return
 	}
-	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted); c != nil && c.Status == metav1.ConditionTrue {
+	if c := apimeta.FindStatusCondition(w.Status.Conditions, kueue.WorkloadEvicted); c != nil &&
+		c.Status == metav1.ConditionTrue {
 		wl.evicted, wl.evictedBecause = true, c.Message
 	}
 	wl.admitted = conditionTrue(w, kueue.WorkloadAdmitted)
@@ -179,7 +180,12 @@ func (e *Engine) refusal(s *scheduler, wl *schedulerWorkload) *Decision {
 
 // refusedBy is the decision that a problem makes.
 func (s *scheduler) refusedBy(p charge.Problem) *Decision {
-	d := &Decision{State: Inadmissible, Reason: s.granular(reasonMisconfigured, reasonInadmissible), Message: p.KueueMessage, Why: p.Message}
+	d := &Decision{
+		State:   Inadmissible,
+		Reason:  s.granular(reasonMisconfigured, reasonInadmissible),
+		Message: p.KueueMessage,
+		Why:     p.Message,
+	}
 	if p.KueueMessage != "" {
 		d.Queue = p.Blocked.Code
 	}
@@ -246,7 +252,8 @@ func onlyClassesMissing(c *charge.Charge) bool {
 
 func (e *Engine) namespaceMatters(wl *schedulerWorkload) bool {
 	selector, err := metav1.LabelSelectorAsSelector(wl.queue.object.Spec.NamespaceSelector)
-	return err == nil && selector.String() != labels.Everything().String() && selector.String() != labels.Nothing().String() &&
+	return err == nil && selector.String() != labels.Everything().String() &&
+		selector.String() != labels.Nothing().String() &&
 		e.snap.Get(cluster.Namespace, "", wl.namespace) == nil
 }
 
@@ -254,8 +261,12 @@ func (e *Engine) namespaceMatters(wl *schedulerWorkload) bool {
 func (e *Engine) held(s *scheduler, wl *schedulerWorkload, fresh bool) *Decision {
 	w := wl.charge.Workload
 	if gates := annotation(w, gatedByAnnotation); gates != "" && s.gate(release.AdmissionGatedBy) {
-		return &Decision{State: Pending, Reason: reasonAdmissionGated, Message: message.Of(message.AdmissionGated, gates).Text(),
-			Why: fmt.Sprintf("the annotation %s keeps it out of the queue until it is removed", gatedByAnnotation)}
+		return &Decision{
+			State:   Pending,
+			Reason:  reasonAdmissionGated,
+			Message: message.Of(message.AdmissionGated, gates).Text(),
+			Why:     fmt.Sprintf("the annotation %s keeps it out of the queue until it is removed", gatedByAnnotation),
+		}
 	}
 	if fresh || w.Object == nil {
 		return nil
@@ -264,17 +275,32 @@ func (e *Engine) held(s *scheduler, wl *schedulerWorkload, fresh bool) *Decision
 	requeued := apimeta.FindStatusCondition(w.Object.Status.Conditions, kueue.WorkloadRequeued)
 	switch {
 	case reserved != nil && reserved.Status == metav1.ConditionFalse && reserved.Reason == reasonOnHold:
-		return &Decision{State: Pending, Reason: reserved.Reason, Message: reserved.Message, Why: "its job is on hold and asks for nothing"}
+		return &Decision{
+			State:   Pending,
+			Reason:  reserved.Reason,
+			Message: reserved.Message,
+			Why:     "its job is on hold and asks for nothing",
+		}
 	case conditionTrue(w.Object, kueue.WorkloadWaitingForReplacementPods):
-		return &Decision{State: Pending, Reason: wl.reason, Message: wl.message, Why: "it waits for replacements of pods that failed"}
-	case requeued != nil && requeued.Status == metav1.ConditionFalse && requeued.Reason != reasonInadmissible && !reactivated(w, requeued):
+		return &Decision{
+			State:   Pending,
+			Reason:  wl.reason,
+			Message: wl.message,
+			Why:     "it waits for replacements of pods that failed",
+		}
+	case requeued != nil && requeued.Status == metav1.ConditionFalse && requeued.Reason != reasonInadmissible &&
+		!reactivated(w, requeued):
 		return &Decision{State: Pending, Reason: wl.reason, Message: wl.message,
 			Why: fmt.Sprintf("it is not queued again yet (Requeued is False, %s: %s)", requeued.Reason, requeued.Message)}
 	}
 	for _, c := range w.Object.Status.AdmissionChecks {
 		if c.State == kueue.CheckStateRetry || c.State == kueue.CheckStateRejected {
-			return &Decision{State: Pending, Reason: s.granular(reasonPendingEvaluation, reasonPending), Message: message.Of(message.FailedChecks).Text(),
-				Why: fmt.Sprintf("admission check %s is in state %s", c.Name, c.State)}
+			return &Decision{
+				State:   Pending,
+				Reason:  s.granular(reasonPendingEvaluation, reasonPending),
+				Message: message.Of(message.FailedChecks).Text(),
+				Why:     fmt.Sprintf("admission check %s is in state %s", c.Name, c.State),
+			}
 		}
 	}
 	return nil

@@ -60,13 +60,18 @@ func hashedSpec(in *corev1.PodSpec) corev1.PodSpec {
 		return corev1.PodSpec{}
 	}
 	out := corev1.PodSpec{
-		NodeSelector: in.NodeSelector, Affinity: in.Affinity, Tolerations: in.Tolerations, RuntimeClassName: in.RuntimeClassName,
-		Priority: in.Priority, TopologySpreadConstraints: in.TopologySpreadConstraints, Overhead: in.Overhead, ResourceClaims: in.ResourceClaims,
+		NodeSelector: in.NodeSelector, Affinity: in.Affinity, Tolerations: in.Tolerations,
+		RuntimeClassName: in.RuntimeClassName,
+		Priority:         in.Priority, TopologySpreadConstraints: in.TopologySpreadConstraints, Overhead: in.Overhead,
+		ResourceClaims: in.ResourceClaims,
 	}
 	containers := func(in []corev1.Container) []corev1.Container {
 		var out []corev1.Container
 		for i := range in {
-			out = append(out, corev1.Container{Resources: corev1.ResourceRequirements{Requests: in[i].Resources.Requests}, Ports: in[i].Ports})
+			out = append(
+				out,
+				corev1.Container{Resources: corev1.ResourceRequirements{Requests: in[i].Resources.Requests}, Ports: in[i].Ports},
+			)
 		}
 		return out
 	}

@@ -75,8 +75,11 @@ func above(a, b corev1.ResourceList) []string {
 // requestViolations checks, as the scheduler does before it looks at quota, that requests are within limits and within
 // the namespace's LimitRanges. It returns every message that Kueue may write; none when nothing is wrong.
 func (e *Engine) requestViolations(wl *schedulerWorkload) []string {
-	if e.snap.Coverage.Has(cluster.Namespace) && e.snap.Get(cluster.Namespace, "", wl.namespace) == nil && !wl.fromManifest() {
-		return []string{message.Of(message.NamespaceNotFound, wl.namespace, fmt.Sprintf(": namespaces %q not found", wl.namespace)).Text()}
+	if e.snap.Coverage.Has(cluster.Namespace) && e.snap.Get(cluster.Namespace, "", wl.namespace) == nil &&
+		!wl.fromManifest() {
+		return []string{
+			message.Of(message.NamespaceNotFound, wl.namespace, fmt.Sprintf(": namespaces %q not found", wl.namespace)).Text(),
+		}
 	}
 	var limits, ranges []violation
 	for i := range wl.sets {
@@ -150,7 +153,8 @@ func permutations(names []string, most int) [][]string {
 // limited reports whether there are limits to compare with.
 func limited(spec *corev1.PodSpec) bool {
 	has := func(c corev1.Container) bool { return len(c.Resources.Limits) > 0 }
-	return spec.Resources != nil || slices.ContainsFunc(spec.Containers, has) || slices.ContainsFunc(spec.InitContainers, has)
+	return spec.Resources != nil || slices.ContainsFunc(spec.Containers, has) ||
+		slices.ContainsFunc(spec.InitContainers, has)
 }
 
 func (wl *schedulerWorkload) fromManifest() bool {

@@ -215,7 +215,11 @@ func (t *treeBuilder) count() {
 		q := t.s.queues[name]
 		t.admitted[q.node], _ = reported(recorded.Admitted(q.object))
 		st := q.object.Status
-		t.nodes[q.node].Counts = Counts{Reserved: int(st.ReservingWorkloads), Admitted: int(st.AdmittedWorkloads), Waiting: int(st.PendingWorkloads)}
+		t.nodes[q.node].Counts = Counts{
+			Reserved: int(st.ReservingWorkloads),
+			Admitted: int(st.AdmittedWorkloads),
+			Waiting:  int(st.PendingWorkloads),
+		}
 	}
 }
 
@@ -287,7 +291,13 @@ func (t *treeBuilder) line(n *TreeNode, fr quota.FlavorResource) TreeLine {
 	}
 	for _, c := range n.Children {
 		if from := c.Line(fr); from != nil {
-			l.Total, l.Reserved, l.Admitted = l.Total.Add(from.Total), l.Reserved.Add(from.Reserved), l.Admitted.Add(from.Admitted)
+			l.Total, l.Reserved, l.Admitted = l.Total.Add(
+				from.Total,
+			), l.Reserved.Add(
+				from.Reserved,
+			), l.Admitted.Add(
+				from.Admitted,
+			)
 		}
 	}
 	return l
@@ -295,7 +305,11 @@ func (t *treeBuilder) line(n *TreeNode, fr quota.FlavorResource) TreeLine {
 
 // Line is the node's account of a flavor and resource; nil when it has none.
 func (n *TreeNode) Line(fr quota.FlavorResource) *TreeLine {
-	i, ok := slices.BinarySearchFunc(n.Lines, fr, func(l TreeLine, fr quota.FlavorResource) int { return l.FlavorResource.Compare(fr) })
+	i, ok := slices.BinarySearchFunc(
+		n.Lines,
+		fr,
+		func(l TreeLine, fr quota.FlavorResource) int { return l.FlavorResource.Compare(fr) },
+	)
 	if !ok {
 		return nil
 	}
@@ -349,7 +363,10 @@ func (n *TreeNode) compare(q *queue, admitted quota.Usage) {
 		sum  func(quota.FlavorResource) quota.Amount
 	}{
 		{"status.flavorsReservation", recorded.Reserved(q.object), n.Used},
-		{"status.flavorsUsage", recorded.Admitted(q.object), func(fr quota.FlavorResource) quota.Amount { return admitted[fr] }},
+		{
+			"status.flavorsUsage", recorded.Admitted(q.object),
+			func(fr quota.FlavorResource) quota.Amount { return admitted[fr] },
+		},
 	} {
 		says, keys := reported(of.says)
 		for _, fr := range keys {
@@ -367,7 +384,10 @@ func (n *TreeNode) compare(q *queue, admitted quota.Usage) {
 		{"status.admittedWorkloads", st.AdmittedWorkloads, n.Counts.Admitted},
 	} {
 		if int(of.says) != of.sum {
-			n.Differences = append(n.Differences, Difference{Path: of.path, Says: quota.Amount(of.says), Sum: quota.Amount(of.sum)})
+			n.Differences = append(
+				n.Differences,
+				Difference{Path: of.path, Says: quota.Amount(of.says), Sum: quota.Amount(of.sum)},
+			)
 		}
 	}
 }

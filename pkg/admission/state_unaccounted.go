@@ -33,8 +33,11 @@ func (e *Engine) Unaccounted(queue string) []string {
 		}
 		for _, fr := range u.usage.Sorted() {
 			held := u.queue.node.Used(fr)
-			out = append(out, fmt.Sprintf("ClusterQueue %s reports %s of %s reserved in flavor %s, but the Workloads in the input hold %s",
-				queue, s.amount(fr, held.Add(u.usage[fr])), fr.Resource, fr.Flavor, s.amount(fr, held)))
+			out = append(
+				out,
+				fmt.Sprintf("ClusterQueue %s reports %s of %s reserved in flavor %s, but the Workloads in the input hold %s",
+					queue, s.amount(fr, held.Add(u.usage[fr])), fr.Resource, fr.Flavor, s.amount(fr, held)),
+			)
 		}
 	}
 	return out
@@ -101,12 +104,21 @@ func (s *scheduler) decideByUsage(wl *schedulerWorkload) *Decision {
 	for _, u := range in {
 		u.queue.node.Remove(u.delta)
 	}
-	if with.State != without.State || !reflect.DeepEqual(with.PodSets, without.PodSets) || len(with.Targets) != len(without.Targets) {
+	if with.State != without.State || !reflect.DeepEqual(with.PodSets, without.PodSets) ||
+		len(with.Targets) != len(without.Targets) {
 		return &Decision{State: Unknown, Missing: []string{cluster.Workload.Kind}, Attempts: without.Attempts,
-			Why: fmt.Sprintf("ClusterQueue %s reports more reserved than the Workloads in the input hold: some are missing, or its status is old", in[0].queue.name)}
+			Why: fmt.Sprintf(
+				"ClusterQueue %s reports more reserved than the Workloads in the input hold: "+
+					"some are missing, or its status is old",
+				in[0].queue.name,
+			)}
 	}
 	if with.Message != without.Message {
-		without.Possible = slices.Compact(slices.Sorted(slices.Values(append(append([]string{with.Message, without.Message}, with.Possible...), without.Possible...))))
+		without.Possible = slices.Compact(
+			slices.Sorted(
+				slices.Values(append(append([]string{with.Message, without.Message}, with.Possible...), without.Possible...)),
+			),
+		)
 	}
 	return without
 }

@@ -136,6 +136,11 @@ type standing struct {
 	doubt string
 }
 
+// take makes a decision the workload's own.
+func (st *standing) take(d *Decision) {
+	st.state, st.reason, st.message, st.possible = d.State, d.Reason, d.Message, d.Possible
+}
+
 // holding is the quota it has, and how it loses it.
 type holding struct {
 	held *reservation

@@ -28,6 +28,7 @@ const (
 
 // undecided is something that Kueue decides and this program does not.
 type undecided struct {
+	// feature as docs/admission.md lists it.
 	feature string
 	part    part
 	// why says, where the feature matters to a workload, what is unknown; empty where it does not. Others are those that
@@ -37,44 +38,65 @@ type undecided struct {
 
 // undecidedFeatures is all of it. [Engine.Decide], [Engine.Simulate] and [Engine.Position] ask it, so that they agree.
 var undecidedFeatures = []undecided{
-	{"feature gates that the input leaves open", attempt, func(s *scheduler, _ *schedulerWorkload, _ []*schedulerWorkload) string {
-		for _, g := range decisive {
-			if why, open := s.conf.Uncertain[g]; open {
-				return why
+	{
+		"what depends on a feature gate that the input leaves open",
+		attempt,
+		func(s *scheduler, _ *schedulerWorkload, _ []*schedulerWorkload) string {
+			for _, g := range decisive {
+				if why, open := s.conf.Uncertain[g]; open {
+					return why
+				}
 			}
-		}
-		return ""
-	}},
-	{"elastic jobs (workload slices)", attempt, func(_ *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
+			return ""
+		},
+	},
+	{"slices of elastic jobs", attempt, func(_ *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
 		if o := wl.charge.Workload.Object; o == nil || o.Annotations[sliceReplacementAnnotation] == "" {
 			return ""
 		}
 		return "the workload replaces a slice of an elastic job, which is not decided here"
 	}},
-	{"concurrent admission", attempt, func(s *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
-		if !s.gate(release.ConcurrentAdmission) || wl.queue == nil || wl.queue.object.Spec.ConcurrentAdmissionPolicy == nil {
-			return ""
-		}
-		return "ClusterQueue " + wl.queue.name + " has a concurrentAdmissionPolicy, which is not decided here"
-	}},
-	{"topology-aware scheduling", placement, func(s *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
-		if !s.placedByTopology(wl) {
-			return ""
-		}
-		return "where its pods go is decided by topology-aware scheduling, which is not predicted"
-	}},
-	{"admission fair sharing, where usage is not known", order, func(_ *scheduler, wl *schedulerWorkload, others []*schedulerWorkload) string {
-		return openUsage("admission fair sharing orders the queue by what LocalQueues used lately", wl, others)
-	}},
-	{"admission fair sharing, where usage is not known", victims, func(s *scheduler, _ *schedulerWorkload, chosen []*schedulerWorkload) string {
-		return s.openVictims(chosen)
-	}},
+	{
+		"queues with a `concurrentAdmissionPolicy`",
+		attempt,
+		func(s *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
+			if !s.gate(release.ConcurrentAdmission) || wl.queue == nil || wl.queue.object.Spec.ConcurrentAdmissionPolicy == nil {
+				return ""
+			}
+			return "ClusterQueue " + wl.queue.name + " has a concurrentAdmissionPolicy, which is not decided here"
+		},
+	},
+	{
+		"where topology-aware scheduling puts pods",
+		placement,
+		func(s *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
+			if !s.placedByTopology(wl) {
+				return ""
+			}
+			return "where its pods go is decided by topology-aware scheduling, which is not predicted"
+		},
+	},
+	{
+		"the order under admission fair sharing, where the input does not say what LocalQueues used",
+		order,
+		func(_ *scheduler, wl *schedulerWorkload, others []*schedulerWorkload) string {
+			return openUsage("admission fair sharing orders the queue by what LocalQueues used lately", wl, others)
+		},
+	},
+	{
+		"whom a workload preempts under admission fair sharing, where the input does not say what LocalQueues used",
+		victims,
+		func(s *scheduler, _ *schedulerWorkload, chosen []*schedulerWorkload) string {
+			return s.openVictims(chosen)
+		},
+	},
 }
 
 // decisive are the feature gates that change decisions.
 var decisive = []string{
 	release.FlavorFungibility, release.FlavorFungibilityPreserveScanProgress, release.PrioritySortingWithinCohort,
-	release.FairSharingPreemptWithinNominal, release.FairSharingPrioritizeNonBorrowing, release.SchedulingEquivalenceHashing,
+	release.FairSharingPreemptWithinNominal, release.FairSharingPrioritizeNonBorrowing,
+	release.SchedulingEquivalenceHashing,
 	release.PartialAdmission, release.QuotaCheckStrategy, release.PrioritizePreemptorWorkloads, release.PriorityBoost,
 	release.RecomputeAssignmentUponPreemptionTargetsOverlap, release.TopologyAwareScheduling, release.ConcurrentAdmission,
 }
@@ -126,7 +148,10 @@ func whyOpen(of []*localQueueUsage) string {
 			return u.unknown + " " + someOf(same) + " used"
 		}
 	}
-	return fmt.Sprintf("which of %s used more depends on when Kueue last took stock", someOf(names(func(*localQueueUsage) bool { return true })))
+	return fmt.Sprintf(
+		"which of %s used more depends on when Kueue last took stock",
+		someOf(names(func(*localQueueUsage) bool { return true })),
+	)
 }
 
 // someOf names a few.
@@ -146,7 +171,8 @@ func (s *scheduler) openVictims(chosen []*schedulerWorkload) string {
 		if wl.held == nil || wl.local == nil || wl.evicted {
 			continue
 		}
-		if why := openUsage("admission fair sharing preempts workloads of the LocalQueue first that used most lately", wl, s.otherHolders(wl, chosen)); why != "" {
+		const rule = "admission fair sharing preempts workloads of the LocalQueue first that used most lately"
+		if why := openUsage(rule, wl, s.otherHolders(wl, chosen)); why != "" {
 			return why
 		}
 	}
@@ -168,7 +194,8 @@ func (s *scheduler) otherHolders(wl *schedulerWorkload, chosen []*schedulerWorkl
 // passes between cycles.
 func (r *run) doubtOrder(q *queue, head *schedulerWorkload) {
 	l := q.ledger
-	if l == nil || len(l.of) < 2 || (!l.open || r.doubtfulTrees[q.node.Root()].why != "") && (!l.entered || r.timeless[q]) {
+	if l == nil || len(l.of) < 2 ||
+		(!l.open || r.doubtfulTrees[q.node.Root()].why != "") && (!l.entered || r.timeless[q]) {
 		return
 	}
 	var others []*schedulerWorkload
