@@ -145,10 +145,30 @@ func (e *Engine) whyInactive(name string) string {
 	return ""
 }
 
+// orchestrated is the object above a queue, itself included, whose quota an orchestrator writes; empty for none.
+func (e *Engine) orchestrated(o *cluster.Object, q *kueue.ClusterQueue) string {
+	if o.EffectiveQuotas {
+		return o.Ref.String()
+	}
+	seen := map[string]bool{}
+	for name := string(q.Spec.CohortName); name != "" && !seen[name]; {
+		seen[name] = true
+		cohort, record, ok := cluster.Lookup[*kueue.Cohort](e.snap, cluster.Cohort, "", name)
+		if !ok {
+			return ""
+		}
+		if record.EffectiveQuotas {
+			return record.Ref.String()
+		}
+		name = string(cohort.Spec.ParentName)
+	}
+	return ""
+}
+
 func (e *Engine) queue(o *cluster.Object, q *kueue.ClusterQueue) *queue {
 	out := &queue{
 		name: q.Name, object: q, record: o, strict: q.Spec.QueueingStrategy == kueue.StrictFIFO,
-		inactive: e.whyInactive(q.Name),
+		inactive: e.whyInactive(q.Name), orchestrated: e.orchestrated(o, q),
 		fungible: kueue.FlavorFungibility{
 			WhenCanBorrow:  kueue.MayStopSearch,
 			WhenCanPreempt: kueue.TryNextFlavor,

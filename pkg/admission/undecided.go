@@ -67,6 +67,16 @@ var undecidedFeatures = []undecided{
 		},
 	},
 	{
+		"quotas that an orchestrator writes into `status.effectiveQuotas`",
+		attempt,
+		func(s *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
+			if !s.gate(release.DynamicQuotaOrchestration) || wl.queue == nil || wl.queue.orchestrated == "" {
+				return ""
+			}
+			return "quota is what status.effectiveQuotas of " + wl.queue.orchestrated + " says, which is not read here"
+		},
+	},
+	{
 		"where topology-aware scheduling puts pods",
 		placement,
 		func(s *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {

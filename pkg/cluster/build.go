@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"runtime"
 	"slices"
@@ -168,7 +170,21 @@ func finishObject(j job, d decoded) result {
 			Kind:       j.kind.Kind, Namespace: d.meta.Namespace, Name: d.meta.Name,
 		},
 		Meta: d.meta, Typed: d.typed, Origin: j.doc.Origin, Given: j.doc.APIVersion, Seq: j.seq, Laid: j.opts.Laid,
+		EffectiveQuotas: hasEffectiveQuotas(j),
 	}}
+}
+
+// hasEffectiveQuotas looks for status.effectiveQuotas of a ClusterQueue or Cohort.
+func hasEffectiveQuotas(j job) bool {
+	if j.kind.GroupKind != ClusterQueue && j.kind.GroupKind != Cohort || !bytes.Contains(j.doc.JSON, []byte("effectiveQuotas")) {
+		return false
+	}
+	var o struct {
+		Status struct {
+			EffectiveQuotas any `json:"effectiveQuotas"`
+		} `json:"status"`
+	}
+	return json.Unmarshal(j.doc.JSON, &o) == nil && o.Status.EffectiveQuotas != nil
 }
 
 func problemAt(o *source.Origin, reason string) *source.Problem {

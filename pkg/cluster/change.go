@@ -100,6 +100,7 @@ func patched(old *Object, patch []byte) (*Object, error) {
 		return nil, err
 	}
 	o.Ref, o.Given, o.Origin, o.Seq = old.Ref, old.Given, old.Origin, old.Seq
+	o.EffectiveQuotas = old.EffectiveQuotas
 	return o, nil
 }
 

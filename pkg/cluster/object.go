@@ -72,6 +72,9 @@ type Object struct {
 	Given string
 	// Seq is the place of the object in the input.
 	Seq int
+	// EffectiveQuotas tells that status.effectiveQuotas of a ClusterQueue or Cohort is set, a field of Kueue 0.20 that Typed
+	// does not hold.
+	EffectiveQuotas bool
 	// Laid tells that the object comes from -f: it never passed an API server.
 	Laid bool
 }
