@@ -236,6 +236,8 @@ type Behavior struct {
 	// Announced: what the release changes is known from its release notes, so that its gates may be incomplete and a name
 	// unknown here is no error.
 	Announced bool
+	// ServesV1beta1: Workloads and queues are served in kueue.x-k8s.io/v1beta1, too.
+	ServesV1beta1 bool
 	// CustomLabelLimits: the number and values of metrics.customLabels are limited.
 	CustomLabelLimits bool
 	// TLSErrorsJoined: all errors of tls are written; else the last.

@@ -96,6 +96,7 @@ var rules = []rule{
 	{func(b *Behavior) *bool { return &b.ReservedPodsName }, september},
 	{func(b *Behavior) *bool { return &b.CapacityNameChecked }, from("v0.19.3", "v0.20.0")},
 	{func(b *Behavior) *bool { return &b.Announced }, september},
+	{func(b *Behavior) *bool { return &b.ServesV1beta1 }, until("v0.20.0")},
 	{func(b *Behavior) *bool { return &b.CustomLabelLimits }, since19},
 	{func(b *Behavior) *bool { return &b.TLSErrorsJoined }, since19},
 	{func(b *Behavior) *bool { return &b.QuotaCheckStrategyField }, since18},

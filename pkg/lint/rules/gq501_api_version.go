@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
@@ -67,10 +68,24 @@ func checkVersion(p *lint.Pass, d *source.Document) {
 		out.Fix = writeCurrent(p, d)
 		p.Report(out)
 	case d.APIVersion == "kueue.x-k8s.io/v1beta1":
-		p.Report(lint.Diagnostic{At: writtenVersion(d), Severity: lint.Info, Message: "kueue.x-k8s.io/v1beta1 is deprecated", Help: "write kueue.x-k8s.io/v1beta2"})
+		p.Report(kueueV1beta1(p, d))
 	default:
 		unreadVersion(p, d)
 	}
+}
+
+// kueueV1beta1 says how the old version of Kueue's API stands to the release. Where that is only assumed, it is no error.
+func kueueV1beta1(p *lint.Pass, d *source.Document) lint.Diagnostic {
+	out := lint.Diagnostic{At: writtenVersion(d), Severity: lint.Info, Help: "write kueue.x-k8s.io/v1beta2",
+		Message: "kueue.x-k8s.io/v1beta1 is deprecated"}
+	switch {
+	case p.Config.Behavior.ServesV1beta1:
+	case p.Config.VersionSource == config.VersionFromDefault:
+		out.Severity, out.Message = lint.Warning, "kueue.x-k8s.io/v1beta1 is deprecated, and not served from Kueue 0.20 on"
+	default:
+		out.Severity, out.Message = lint.Error, "kueue.x-k8s.io/v1beta1 is not served by Kueue "+p.Config.Version
+	}
+	return out
 }
 
 func writtenVersion(d *source.Document) lint.Place { return lint.AtDocument(d, "apiVersion") }
