@@ -7,14 +7,14 @@ import (
 
 // inFiles words changes of manifests that were given with -f as edits of the file: they are not in the cluster, so no command
 // can patch them there.
-func (e *Finder) inFiles(remedies []Remedy) []Remedy {
+func (f *Finder) inFiles(remedies []Remedy) []Remedy {
 	for i := range remedies {
 		r := &remedies[i]
 		if r.Patch == "" || len(r.Changes) == 0 {
 			continue
 		}
 		ref := r.Changes[0].Ref
-		o := e.snap.Get(ref.GroupKind(), ref.Namespace, ref.Name)
+		o := f.snap.Get(ref.GroupKind(), ref.Namespace, ref.Name)
 		if o == nil || !o.Laid {
 			continue
 		}

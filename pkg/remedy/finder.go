@@ -48,35 +48,35 @@ type subject struct {
 }
 
 // Explain is [explain.Explainer.Explain] with remedies.
-func (e *Finder) Explain(c *charge.Charge) *explain.Explanation {
-	x := e.explainer.Explain(c)
-	e.help(x)
+func (f *Finder) Explain(c *charge.Charge) *explain.Explanation {
+	x := f.explainer.Explain(c)
+	f.help(x)
 	return x
 }
 
 // help fills in the remedies of an explanation.
-func (e *Finder) help(x *explain.Explanation) {
-	left := e.whatIfs.work.left
-	x.Remedies = e.remedies(&subject{x, e.shared(x.Charge)})
-	x.Untried = e.whatIfs.work.left > left
+func (f *Finder) help(x *explain.Explanation) {
+	left := f.whatIfs.work.left
+	x.Remedies = f.remedies(&subject{x, f.shared(x.Charge)})
+	x.Untried = f.whatIfs.work.left > left
 }
 
 // Queue is [explain.Explainer.Queue] with remedies of the queue and of its first workload.
-func (e *Finder) Queue(o *cluster.Object, trees *admission.Trees, most int) *explain.Queue {
-	q := e.explainer.Queue(o, trees, most)
+func (f *Finder) Queue(o *cluster.Object, trees *admission.Trees, most int) *explain.Queue {
+	q := f.explainer.Queue(o, trees, most)
 	if q.Head != nil {
-		e.help(q.Head)
+		f.help(q.Head)
 	}
 	if q.Verdict == explain.QueueInactive {
-		q.Opening = e.opening(o)
+		q.Opening = f.opening(o)
 	}
 	return q
 }
 
 // queue is a ClusterQueue of the snapshot; nil when it is not there.
-func (e *Finder) queue(name string) *kueue.ClusterQueue {
+func (f *Finder) queue(name string) *kueue.ClusterQueue {
 	if name == "" {
 		return nil
 	}
-	return cluster.As[*kueue.ClusterQueue](e.snap.Get(cluster.ClusterQueue, "", name))
+	return cluster.As[*kueue.ClusterQueue](f.snap.Get(cluster.ClusterQueue, "", name))
 }

@@ -15,7 +15,7 @@ import (
 
 // fitFlavor changes the pods so that they may use a flavor that turned them away: tolerations for its taints, its
 // labels in their node selector.
-func (e *Finder) fitFlavor(x *subject) []Remedy {
+func (f *Finder) fitFlavor(x *subject) []Remedy {
 	var out []Remedy
 	tried := map[string]bool{}
 	for _, at := range x.Predicted.Attempts {
@@ -23,32 +23,32 @@ func (e *Finder) fitFlavor(x *subject) []Remedy {
 			continue
 		}
 		tried[at.Flavor] = true
-		flavor := cluster.As[*kueue.ResourceFlavor](e.snap.Get(cluster.ResourceFlavor, "", at.Flavor))
+		flavor := cluster.As[*kueue.ResourceFlavor](f.snap.Get(cluster.ResourceFlavor, "", at.Flavor))
 		if flavor == nil {
 			continue
 		}
 		how, known := x.common.suits[flavor.Name]
 		if !known {
-			how = e.suit(x, flavor)
+			how = f.suit(x, flavor)
 			x.common.suits[flavor.Name] = how
 		}
 		if how.served {
-			out = append(out, e.suited(x, flavor.Name, how.tolerations, how.labels))
+			out = append(out, f.suited(x, flavor.Name, how.tolerations, how.labels))
 		}
 	}
 	return out
 }
 
 // tolerated are the changes that make pods fit flavors which turned them away, though they may not be served there yet.
-func (e *Finder) tolerated(x *subject) []Remedy {
+func (f *Finder) tolerated(x *subject) []Remedy {
 	var out []Remedy
 	for _, at := range x.Predicted.Attempts {
-		flavor := cluster.As[*kueue.ResourceFlavor](e.snap.Get(cluster.ResourceFlavor, "", at.Flavor))
+		flavor := cluster.As[*kueue.ResourceFlavor](f.snap.Get(cluster.ResourceFlavor, "", at.Flavor))
 		if len(at.Lines) > 0 || flavor == nil {
 			continue
 		}
 		if t, l := tolerate(flavor.Spec.NodeTaints), selected(x, flavor); len(t)+len(l) > 0 {
-			if r := e.suited(x, flavor.Name, t, l); len(r.Changes) > 0 {
+			if r := f.suited(x, flavor.Name, t, l); len(r.Changes) > 0 {
 				out = append(out, r)
 			}
 		}
@@ -70,14 +70,14 @@ func selected(x *subject, flavor *kueue.ResourceFlavor) map[string]string {
 }
 
 // suit tries to make all pods fit one flavor.
-func (e *Finder) suit(x *subject, flavor *kueue.ResourceFlavor) suiting {
+func (f *Finder) suit(x *subject, flavor *kueue.ResourceFlavor) suiting {
 	labels := selected(x, flavor)
 	tolerations := tolerate(flavor.Spec.NodeTaints)
 	for _, option := range []suiting{{tolerations, nil, true}, {nil, labels, true}, {tolerations, labels, true}} {
 		if len(option.tolerations)+len(option.labels) == 0 {
 			continue
 		}
-		d := e.engine.DecideWith(x.Charge, admission.WhatIf{Spec: func(_ int, spec *corev1.PodSpec) {
+		d := f.engine.DecideWith(x.Charge, admission.WhatIf{Spec: func(_ int, spec *corev1.PodSpec) {
 			spec.Tolerations = append(spec.Tolerations, option.tolerations...)
 			for k, v := range option.labels {
 				if _, has := spec.NodeSelector[k]; has {
@@ -103,7 +103,7 @@ func tolerate(taints []corev1.Taint) []corev1.Toleration {
 	return out
 }
 
-func (e *Finder) suited(x *subject, flavor string, tolerations []corev1.Toleration, labels map[string]string) Remedy {
+func (f *Finder) suited(x *subject, flavor string, tolerations []corev1.Toleration, labels map[string]string) Remedy {
 	var texts []string
 	for _, t := range tolerations {
 		texts = append(texts, fmt.Sprintf("tolerate %s=%s:%s", t.Key, t.Value, t.Effect))

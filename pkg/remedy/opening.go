@@ -9,21 +9,21 @@ import (
 )
 
 // opening finds the change that makes a queue active: a stop policy lifted, flavors made, a cycle of cohorts cut.
-func (e *Finder) opening(o *cluster.Object) []Remedy {
+func (f *Finder) opening(o *cluster.Object) []Remedy {
 	var found []Remedy
-	state, name := e.queues.ClusterQueue(o.Ref.Name), o.Ref.Name
+	state, name := f.queues.ClusterQueue(o.Ref.Name), o.Ref.Name
 	if lq := cluster.As[*kueue.LocalQueue](o); lq != nil {
 		name = string(lq.Spec.ClusterQueue)
-		if state = e.queues.LocalQueue(lq.Namespace, lq.Name); state.Has(queuestate.Stopped) {
-			found = e.start(cluster.LocalQueue.Kind, lq.Namespace, lq.Name)
+		if state = f.queues.LocalQueue(lq.Namespace, lq.Name); state.Has(queuestate.Stopped) {
+			found = f.start(cluster.LocalQueue.Kind, lq.Namespace, lq.Name)
 		}
 		state = state.Of
 	}
 	if found == nil && state != nil {
-		found = e.openClusterQueue(name, state)
+		found = f.openClusterQueue(name, state)
 	}
 	for _, r := range found {
-		if e.opens(o, r.Changes) {
+		if f.opens(o, r.Changes) {
 			return []Remedy{r}
 		}
 	}
@@ -31,12 +31,12 @@ func (e *Finder) opening(o *cluster.Object) []Remedy {
 }
 
 // opens tells that a queue is active after changes.
-func (e *Finder) opens(o *cluster.Object, changes []cluster.Change) bool {
-	snap, err := e.snap.Apply(changes...)
+func (f *Finder) opens(o *cluster.Object, changes []cluster.Change) bool {
+	snap, err := f.snap.Apply(changes...)
 	if err != nil {
 		return false
 	}
-	after := queuestate.New(snap, e.conf)
+	after := queuestate.New(snap, f.conf)
 	state := after.ClusterQueue(o.Ref.Name)
 	if o.Ref.GroupKind() == cluster.LocalQueue {
 		state = after.LocalQueue(o.Ref.Namespace, o.Ref.Name)

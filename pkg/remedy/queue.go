@@ -23,18 +23,18 @@ const mostPerFinder = 8
 
 // edits tries changes of objects that keep the workload from being decided about, or out of every flavor. Each is tried
 // with all layers; of each kind the first that helps is kept in alone. Those that do not suffice are in further.
-func (e *Finder) edits(x *subject) (alone, further []Remedy) {
+func (f *Finder) edits(x *subject) (alone, further []Remedy) {
 	finders := []func(*subject) []Remedy{
-		e.otherQueue, e.newQueue, e.openQueue, e.openNamespace, e.coverResource, e.ungate, e.activate, e.withinLimits, e.mapClass,
-		e.editTemplate, e.makeClass, e.copyTemplate, e.plainResource, e.enableDevices, e.podsReady, e.tolerated,
-		e.publishedName, e.smallerCapacity,
+		f.otherQueue, f.newQueue, f.openQueue, f.openNamespace, f.coverResource, f.ungate, f.activate, f.withinLimits, f.mapClass,
+		f.editTemplate, f.makeClass, f.copyTemplate, f.plainResource, f.enableDevices, f.podsReady, f.tolerated,
+		f.publishedName, f.smallerCapacity,
 	}
 	for _, find := range finders {
 		for i, r := range find(x) {
 			if i == mostPerFinder {
 				break
 			}
-			d := e.try(x.Charge, r.Changes...)
+			d := f.try(x.Charge, r.Changes...)
 			if served(d) {
 				alone = append(alone, r)
 				break
@@ -63,16 +63,16 @@ func patchOf(ref cluster.Ref, ops ...op) ([]cluster.Change, string) {
 }
 
 // otherQueue moves the workload to another LocalQueue of its namespace, one that takes it.
-func (e *Finder) otherQueue(x *subject) []Remedy {
+func (f *Finder) otherQueue(x *subject) []Remedy {
 	w := x.Charge.Workload
 	if blockedBy(x.Charge).Code == "" || w.Owner == nil {
 		return nil
 	}
 	var out []Remedy
-	for o := range cluster.All[*kueue.LocalQueue](e.snap, cluster.LocalQueue) {
+	for o := range cluster.All[*kueue.LocalQueue](f.snap, cluster.LocalQueue) {
 		moved := *w
 		moved.Queue = o.Ref.Name
-		if o.Ref.Namespace != w.Namespace || o.Ref.Name == w.Queue || e.engine.Blocker(&moved) != nil {
+		if o.Ref.Namespace != w.Namespace || o.Ref.Name == w.Queue || f.engine.Blocker(&moved) != nil {
 			continue
 		}
 		r := Remedy{Action: fmt.Sprintf("use LocalQueue %s instead of %s", o.Ref.Name, w.Queue), Effect: "the label " + queueLabel + " names the queue"}
@@ -95,13 +95,13 @@ func labelOps(meta *metav1.ObjectMeta, key, value string) []op {
 }
 
 // newQueue makes the LocalQueue that the workload names.
-func (e *Finder) newQueue(x *subject) []Remedy {
+func (f *Finder) newQueue(x *subject) []Remedy {
 	w := x.Charge.Workload
 	if !blockedBy(x.Charge).Is(message.LocalQueueNotFound) || w.Queue == "" {
 		return nil
 	}
 	var out []Remedy
-	for o := range cluster.All[*kueue.ClusterQueue](e.snap, cluster.ClusterQueue) {
+	for o := range cluster.All[*kueue.ClusterQueue](f.snap, cluster.ClusterQueue) {
 		lq := &kueue.LocalQueue{Spec: kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(o.Ref.Name)}}
 		lq.Name, lq.Namespace = w.Queue, w.Namespace
 		ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.LocalQueue.Kind, Namespace: w.Namespace, Name: w.Queue}
@@ -116,26 +116,26 @@ func (e *Finder) newQueue(x *subject) []Remedy {
 }
 
 // openQueue lifts what makes a queue inactive: a stop policy, a flavor that is missing, a cycle of cohorts.
-func (e *Finder) openQueue(x *subject) []Remedy {
-	state := e.queues.ClusterQueue(x.Charge.ClusterQueue)
+func (f *Finder) openQueue(x *subject) []Remedy {
+	state := f.queues.ClusterQueue(x.Charge.ClusterQueue)
 	switch says := blockedBy(x.Charge); {
 	case says.Is(message.LocalQueueInactive):
-		return e.start(cluster.LocalQueue.Kind, x.Charge.Workload.Namespace, x.Charge.Workload.Queue)
+		return f.start(cluster.LocalQueue.Kind, x.Charge.Workload.Namespace, x.Charge.Workload.Queue)
 	case says.Is(message.ClusterQueueInactive) && state != nil:
-		return e.openClusterQueue(x.Charge.ClusterQueue, state)
+		return f.openClusterQueue(x.Charge.ClusterQueue, state)
 	}
 	return nil
 }
 
 // openClusterQueue lifts what makes a ClusterQueue inactive.
-func (e *Finder) openClusterQueue(name string, state *queuestate.State) []Remedy {
+func (f *Finder) openClusterQueue(name string, state *queuestate.State) []Remedy {
 	if state.Has(queuestate.Stopped) {
-		return e.start(cluster.ClusterQueue.Kind, "", name)
+		return f.start(cluster.ClusterQueue.Kind, "", name)
 	}
-	return append(e.makeFlavors(name, state), e.untie(name)...)
+	return append(f.makeFlavors(name, state), f.untie(name)...)
 }
 
-func (e *Finder) start(kind, namespace, name string) []Remedy {
+func (f *Finder) start(kind, namespace, name string) []Remedy {
 	ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: kind, Namespace: namespace, Name: name}
 	r := Remedy{Action: fmt.Sprintf("%s %s: set stopPolicy to None", kind, name), Effect: "it takes workloads again"}
 	r.Changes, r.Patch = patchOf(ref, op{"add", "/spec/stopPolicy", string(kueue.None)})
@@ -143,7 +143,7 @@ func (e *Finder) start(kind, namespace, name string) []Remedy {
 }
 
 // makeFlavors creates the flavors that a queue names and that do not exist.
-func (e *Finder) makeFlavors(queue string, state *queuestate.State) []Remedy {
+func (f *Finder) makeFlavors(queue string, state *queuestate.State) []Remedy {
 	var missing []string
 	r := Remedy{Effect: "one missing flavor keeps the whole ClusterQueue out of service"}
 	for _, c := range state.Causes {
@@ -168,18 +168,18 @@ func (e *Finder) makeFlavors(queue string, state *queuestate.State) []Remedy {
 }
 
 // untie cuts a cycle of cohorts above a ClusterQueue.
-func (e *Finder) untie(queue string) []Remedy {
-	cq := e.queue(queue)
+func (f *Finder) untie(queue string) []Remedy {
+	cq := f.queue(queue)
 	if cq == nil {
 		return nil
 	}
-	way := queuestate.AncestorsIn(e.snap, string(cq.Spec.CohortName))
+	way := queuestate.AncestorsIn(f.snap, string(cq.Spec.CohortName))
 	if !way.Endless() {
 		return nil
 	}
 	var out []Remedy
 	for _, name := range way.Cohorts {
-		c, o, _ := cluster.Lookup[*kueue.Cohort](e.snap, cluster.Cohort, "", name)
+		c, o, _ := cluster.Lookup[*kueue.Cohort](f.snap, cluster.Cohort, "", name)
 		r := Remedy{Action: fmt.Sprintf("Cohort %s: take its parentName %s away", name, c.Spec.ParentName), Effect: "it is its own ancestor"}
 		r.Changes, r.Patch = patchOf(o.Ref, op{"remove", "/spec/parentName", nil})
 		out = append(out, r)
@@ -188,8 +188,8 @@ func (e *Finder) untie(queue string) []Remedy {
 }
 
 // openNamespace lets the workload's namespace into the ClusterQueue: by a label, or by a wider selector.
-func (e *Finder) openNamespace(x *subject) []Remedy {
-	queue, ns := e.queue(x.Charge.ClusterQueue), e.snap.Get(cluster.Namespace, "", x.Charge.Workload.Namespace)
+func (f *Finder) openNamespace(x *subject) []Remedy {
+	queue, ns := f.queue(x.Charge.ClusterQueue), f.snap.Get(cluster.Namespace, "", x.Charge.Workload.Namespace)
 	if queue == nil || !blockedBy(x.Charge).Code.IsMismatch() {
 		return nil
 	}
@@ -235,8 +235,8 @@ func sortedStrings(m map[string]string) []string {
 }
 
 // coverResource adds resources that the queue does not cover to a resource group of it.
-func (e *Finder) coverResource(x *subject) []Remedy {
-	queue := e.queue(x.Charge.ClusterQueue)
+func (f *Finder) coverResource(x *subject) []Remedy {
+	queue := f.queue(x.Charge.ClusterQueue)
 	if queue == nil || x.Predicted.State != admission.Pending || len(queue.Spec.ResourceGroups) == 0 {
 		return nil
 	}
@@ -262,10 +262,10 @@ func (e *Finder) coverResource(x *subject) []Remedy {
 		var ops []op
 		var texts []string
 		for _, name := range missing {
-			amount := charge.Formatter{Binary: e.conf.BinaryResource}.Format(name, x.Charge.Total[name])
+			amount := charge.Formatter{Binary: f.conf.BinaryResource}.Format(name, x.Charge.Total[name])
 			ops = append(ops, op{"add", fmt.Sprintf("/spec/resourceGroups/%d/coveredResources/-", g), string(name)})
-			for f := range group.Flavors {
-				ops = append(ops, op{"add", fmt.Sprintf("/spec/resourceGroups/%d/flavors/%d/resources/-", g, f), map[string]string{"name": string(name), "nominalQuota": amount}})
+			for n := range group.Flavors {
+				ops = append(ops, op{"add", fmt.Sprintf("/spec/resourceGroups/%d/flavors/%d/resources/-", g, n), map[string]string{"name": string(name), "nominalQuota": amount}})
 			}
 			texts = append(texts, fmt.Sprintf("%s with a quota of %s", name, amount))
 		}

@@ -18,7 +18,7 @@ import (
 )
 
 // remedies looks for small changes that would admit a workload which waits or is refused. Each is tried.
-func (e *Finder) remedies(x *subject) []Remedy {
+func (f *Finder) remedies(x *subject) []Remedy {
 	switch {
 	case x.Charge.Workload == nil || x.Charge.Verdict == charge.Unknown || x.Reported.State == admission.Finished:
 		return nil
@@ -28,27 +28,27 @@ func (e *Finder) remedies(x *subject) []Remedy {
 	var out []Remedy
 	if x.Predicted.State == admission.Pending {
 		k := x.common
-		out = append(out, k.waitFor.or(func() []Remedy { return e.waitFor(x) })...)
-		out = append(out, e.pinSize(x)...)
-		out = append(out, e.fewerPods(x)...)
-		out = append(out, k.raise.or(func() []Remedy { return e.raise(x) })...)
-		out = append(out, k.borrow.or(func() []Remedy { return e.borrow(x) })...)
-		out = append(out, e.fitFlavor(x)...)
+		out = append(out, k.waitFor.or(func() []Remedy { return f.waitFor(x) })...)
+		out = append(out, f.pinSize(x)...)
+		out = append(out, f.fewerPods(x)...)
+		out = append(out, k.raise.or(func() []Remedy { return f.raise(x) })...)
+		out = append(out, k.borrow.or(func() []Remedy { return f.borrow(x) })...)
+		out = append(out, f.fitFlavor(x)...)
 	}
-	return e.inFiles(append(out, e.edited(x, len(out) == 0)...))
+	return f.inFiles(append(out, f.edited(x, len(out) == 0)...))
 }
 
 // edited are the remedies that take all layers to try; changes in steps are looked for where nothing else helps. What is
 // found is shared by workloads that are alike, unless it is a change of the workload itself.
-func (e *Finder) edited(x *subject, alone bool) []Remedy {
+func (f *Finder) edited(x *subject, alone bool) []Remedy {
 	w := x.Charge.Workload
 	key := editKey{w.OwnerRef.GroupKind(), w.Record != nil, w.Namespace, alone}
 	if out, known := x.common.edits[key]; known {
 		return out
 	}
-	out, first := e.edits(x)
-	if alone && len(out) == 0 && e.depth < mostSteps {
-		out = e.inSteps(x, first)
+	out, first := f.edits(x)
+	if alone && len(out) == 0 && f.depth < mostSteps {
+		out = f.inSteps(x, first)
 	}
 	if !slices.ContainsFunc(out, func(r Remedy) bool { return changes(r, w) }) {
 		x.common.edits[key] = out
@@ -71,14 +71,14 @@ const mostFirst = 3
 
 // inSteps joins a change that brings the workload further with one that admits it then: of what it finds, the one of the
 // fewest changes.
-func (e *Finder) inSteps(x *subject, first []Remedy) []Remedy {
+func (f *Finder) inSteps(x *subject, first []Remedy) []Remedy {
 	var least []Remedy
 	for _, r := range first[:min(len(first), mostFirst)] {
-		next, c := e.after(x.Charge, r.Changes...)
+		next, c := f.after(x.Charge, r.Changes...)
 		if c == nil {
 			continue
 		}
-		next.depth = e.depth + 1
+		next.depth = f.depth + 1
 		remedies := next.Explain(c).Remedies
 		if i := slices.IndexFunc(remedies, func(then Remedy) bool { return len(then.Changes) > 0 }); i >= 0 {
 			then := remedies[i]
@@ -105,14 +105,14 @@ func served(d *admission.Decision) bool {
 const mostTried = 100
 
 // waitFor finds the workload that would make room by ending: the smallest that does alone, else as few as possible.
-func (e *Finder) waitFor(x *subject) []Remedy {
+func (f *Finder) waitFor(x *subject) []Remedy {
 	holders := uniqueHolders(x.Holders)
 	try := func(hs []admission.Holder) bool {
 		gone := make([]*charge.Charge, len(hs))
 		for i, h := range hs {
 			gone[i] = h.Charge
 		}
-		return e.engine.CouldFit(x.Charge, gone) && served(e.engine.DecideWith(x.Charge, admission.WhatIf{Without: gone}))
+		return f.engine.CouldFit(x.Charge, gone) && served(f.engine.DecideWith(x.Charge, admission.WhatIf{Without: gone}))
 	}
 	for i := len(holders) - 1; i >= max(0, len(holders)-mostTried); i-- {
 		if try(holders[i : i+1]) {
@@ -166,26 +166,26 @@ func endOf(hs []admission.Holder) Remedy {
 }
 
 // fewerPods finds the largest number of pods that would be served, one pod set at a time.
-func (e *Finder) fewerPods(x *subject) []Remedy {
+func (f *Finder) fewerPods(x *subject) []Remedy {
 	sets := x.Charge.PodSets
-	f := x.common.fewer.or(func() fewer { return e.fewer(x) })
-	if f.pods == 0 {
+	least := x.common.fewer.or(func() fewer { return f.fewer(x) })
+	if least.pods == 0 {
 		return nil
 	}
-	all := sets[f.podSet].Count - sets[f.podSet].Reclaimable
+	all := sets[least.podSet].Count - sets[least.podSet].Reclaimable
 	pods := "pods"
-	if f.pods == 1 {
+	if least.pods == 1 {
 		pods = "pod"
 	}
-	r := Remedy{Action: fmt.Sprintf("run %d %s instead of %d", f.pods, pods, all), Effect: "fits what is free now"}
+	r := Remedy{Action: fmt.Sprintf("run %d %s instead of %d", least.pods, pods, all), Effect: "fits what is free now"}
 	if len(sets) > 1 {
-		r.Action += " in pod set " + sets[f.podSet].Name
+		r.Action += " in pod set " + sets[least.podSet].Name
 	}
-	patchCount(&r, x.Charge.Workload, f)
+	patchCount(&r, x.Charge.Workload, least)
 	return []Remedy{r}
 }
 
-func (e *Finder) fewer(x *subject) fewer {
+func (f *Finder) fewer(x *subject) fewer {
 	sets := x.Charge.PodSets
 	for i := len(sets) - 1; i >= 0; i-- {
 		counts := make([]int32, len(sets))
@@ -195,14 +195,14 @@ func (e *Finder) fewer(x *subject) fewer {
 		low, high := int32(0), counts[i]-1 // none known to fit at low
 		for low < high {
 			counts[i] = (low + high + 1) / 2
-			if served(e.engine.DecideWith(x.Charge, admission.WhatIf{Counts: counts})) {
+			if served(f.engine.DecideWith(x.Charge, admission.WhatIf{Counts: counts})) {
 				low = counts[i]
 			} else {
 				high = counts[i] - 1
 			}
 		}
 		counts[i] = low
-		if low >= 1 && served(e.engine.DecideWith(x.Charge, admission.WhatIf{Counts: counts})) {
+		if low >= 1 && served(f.engine.DecideWith(x.Charge, admission.WhatIf{Counts: counts})) {
 			return fewer{i, low}
 		}
 	}
@@ -226,20 +226,20 @@ func patchCount(r *Remedy, w *workload.Workload, f fewer) {
 const mostRaises = 16
 
 // raise finds the least nominal quota that would do, in the flavor that comes closest.
-func (e *Finder) raise(x *subject) []Remedy {
-	return e.enlarge(x, "nominalQuota", func(l *quota.Limits, by quota.Amount) bool {
+func (f *Finder) raise(x *subject) []Remedy {
+	return f.enlarge(x, "nominalQuota", func(l *quota.Limits, by quota.Amount) bool {
 		l.Nominal = l.Nominal.Add(by)
 		return true
 	})
 }
 
 // borrow finds the least borrowing limit that would do.
-func (e *Finder) borrow(x *subject) []Remedy {
-	node := e.engine.Node(x.Charge.ClusterQueue)
+func (f *Finder) borrow(x *subject) []Remedy {
+	node := f.engine.Node(x.Charge.ClusterQueue)
 	if node == nil || node.Parent() == nil {
 		return nil
 	}
-	return e.enlarge(x, "borrowingLimit", func(l *quota.Limits, by quota.Amount) bool {
+	return f.enlarge(x, "borrowingLimit", func(l *quota.Limits, by quota.Amount) bool {
 		if l.BorrowingLimit == nil {
 			return false
 		}
@@ -250,9 +250,9 @@ func (e *Finder) borrow(x *subject) []Remedy {
 }
 
 // enlarge raises a field by what is short until the workload is served.
-func (e *Finder) enlarge(x *subject, field string, grow func(*quota.Limits, quota.Amount) bool) []Remedy {
+func (f *Finder) enlarge(x *subject, field string, grow func(*quota.Limits, quota.Amount) bool) []Remedy {
 	name := x.Charge.ClusterQueue
-	node := e.engine.Node(name)
+	node := f.engine.Node(name)
 	if node == nil {
 		return nil
 	}
@@ -272,18 +272,18 @@ func (e *Finder) enlarge(x *subject, field string, grow func(*quota.Limits, quot
 			}
 			limits[b.FlavorResource] = l
 		}
-		d := e.engine.DecideWith(x.Charge, admission.WhatIf{Limits: map[string]map[quota.FlavorResource]quota.Limits{name: limits}})
+		d := f.engine.DecideWith(x.Charge, admission.WhatIf{Limits: map[string]map[quota.FlavorResource]quota.Limits{name: limits}})
 		if served(d) {
-			return e.enlarged(name, field, limits)
+			return f.enlarged(name, field, limits)
 		}
-		short = explain.Closest(e.explainer.Binding(x.Charge, d))
+		short = explain.Closest(f.explainer.Binding(x.Charge, d))
 	}
 	return nil
 }
 
-func (e *Finder) enlarged(name, field string, limits map[quota.FlavorResource]quota.Limits) []Remedy {
-	queue := e.queue(name)
-	node := e.engine.Node(name)
+func (f *Finder) enlarged(name, field string, limits map[quota.FlavorResource]quota.Limits) []Remedy {
+	queue := f.queue(name)
+	node := f.engine.Node(name)
 	usage := quota.Usage{}
 	for fr := range limits {
 		usage[fr] = 0
@@ -299,8 +299,8 @@ func (e *Finder) enlarged(name, field string, limits map[quota.FlavorResource]qu
 		if field == "borrowingLimit" {
 			was, will = *node.Limits(fr).BorrowingLimit, *limits[fr].BorrowingLimit
 		}
-		ops = append(ops, op{"replace", at + "/" + field, e.format(fr.Resource, will)})
-		texts = append(texts, fmt.Sprintf("%s of %s in flavor %s from %s to %s", field, fr.Resource, fr.Flavor, e.format(fr.Resource, was), e.format(fr.Resource, will)))
+		ops = append(ops, op{"replace", at + "/" + field, f.format(fr.Resource, will)})
+		texts = append(texts, fmt.Sprintf("%s of %s in flavor %s from %s to %s", field, fr.Resource, fr.Flavor, f.format(fr.Resource, was), f.format(fr.Resource, will)))
 	}
 	ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ClusterQueue.Kind, Name: name}
 	patch := operations(ops...)
@@ -311,8 +311,8 @@ func (e *Finder) enlarged(name, field string, limits map[quota.FlavorResource]qu
 	return []Remedy{r}
 }
 
-func (e *Finder) format(name corev1.ResourceName, v quota.Amount) string {
-	return charge.Formatter{Binary: e.conf.BinaryResource}.Format(name, int64(v))
+func (f *Finder) format(name corev1.ResourceName, v quota.Amount) string {
+	return charge.Formatter{Binary: f.conf.BinaryResource}.Format(name, int64(v))
 }
 
 // pointer is where a ClusterQueue sets a quota, as a JSON pointer.
@@ -357,8 +357,8 @@ func kubectlPatch(ref cluster.Ref, patch []byte) string {
 }
 
 // try runs all layers again after changes, and returns what would be decided about the workload then.
-func (e *Finder) try(c *charge.Charge, changes ...cluster.Change) *admission.Decision {
-	next, again := e.after(c, changes...)
+func (f *Finder) try(c *charge.Charge, changes ...cluster.Change) *admission.Decision {
+	next, again := f.after(c, changes...)
 	if again == nil {
 		return &admission.Decision{State: admission.Unknown}
 	}

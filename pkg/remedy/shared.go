@@ -51,15 +51,15 @@ type suiting struct {
 }
 
 // shared is what is known of workloads like this one.
-func (e *Finder) shared(c *charge.Charge) *common {
-	like, shared := e.engine.Likeness(c)
+func (f *Finder) shared(c *charge.Charge) *common {
+	like, shared := f.engine.Likeness(c)
 	if !shared {
 		return newCommon()
 	}
-	k := e.commons[like]
+	k := f.commons[like]
 	if k == nil {
 		k = newCommon()
-		e.commons[like] = k
+		f.commons[like] = k
 	}
 	return k
 }

@@ -24,9 +24,9 @@ type sizeKey struct {
 }
 
 // pinSize narrows a request that devices of several sizes match: to the largest size that there is room for.
-func (e *Finder) pinSize(x *subject) []Remedy {
+func (f *Finder) pinSize(x *subject) []Remedy {
 	key := sizeKey{x.common, x.Charge.Workload.Namespace}
-	out, known := e.sizes[key]
+	out, known := f.sizes[key]
 	if known {
 		return out
 	}
@@ -34,17 +34,17 @@ func (e *Finder) pinSize(x *subject) []Remedy {
 	for _, b := range explain.Closest(x.Binding) {
 		short[b.Resource] = max(short[b.Resource], b.Short)
 	}
-	for _, choice := range e.engine.Choices(x.Charge) {
+	for _, choice := range f.engine.Choices(x.Charge) {
 		if by := short[choice.Resource]; by > 0 {
-			out = append(out, e.pin(x, choice, by)...)
+			out = append(out, f.pin(x, choice, by)...)
 		}
 	}
-	e.sizes[key] = out
+	f.sizes[key] = out
 	return out
 }
 
 // pin tries the sizes that make up for what is short, the largest first.
-func (e *Finder) pin(x *subject, choice charge.Choice, short quota.Amount) []Remedy {
+func (f *Finder) pin(x *subject, choice charge.Choice, short quota.Amount) []Remedy {
 	values := slices.SortedFunc(maps.Keys(choice.Charges), func(a, b string) int {
 		return cmp.Or(cmp.Compare(choice.Charges[b], choice.Charges[a]), cmp.Compare(a, b))
 	})
@@ -65,10 +65,10 @@ func (e *Finder) pin(x *subject, choice charge.Choice, short quota.Amount) []Rem
 		r := Remedy{
 			Action: fmt.Sprintf("ResourceClaimTemplate %s: add the selector %s", choice.Template.Ref.Name, selector.CEL.Expression),
 			Effect: fmt.Sprintf("charges %s per pod instead of %s; a template's spec can't be changed: delete and create it again, then touch the Workload",
-				e.format(choice.Resource, quota.Amount(choice.Charges[v])), e.format(choice.Resource, quota.Amount(choice.Charged))),
+				f.format(choice.Resource, quota.Amount(choice.Charges[v])), f.format(choice.Resource, quota.Amount(choice.Charged))),
 		}
 		r.Changes, _ = patchOf(choice.Template.Ref, edit)
-		if served(e.try(x.Charge, r.Changes...)) {
+		if served(f.try(x.Charge, r.Changes...)) {
 			return []Remedy{r}
 		}
 	}

@@ -22,12 +22,12 @@ type published struct {
 }
 
 // publishedBy looks at all devices of a driver.
-func (e *Finder) publishedBy(driver string) *published {
-	if p, known := e.published[driver]; known {
+func (f *Finder) publishedBy(driver string) *published {
+	if p, known := f.published[driver]; known {
 		return p
 	}
 	p := &published{capacities: map[resourcev1.QualifiedName][]resource.Quantity{}, counters: map[string]bool{}}
-	for _, s := range cluster.All[*cluster.DeviceSlice](e.snap, cluster.ResourceSlice) {
+	for _, s := range cluster.All[*cluster.DeviceSlice](f.snap, cluster.ResourceSlice) {
 		if s.Spec.Driver != driver {
 			continue
 		}
@@ -39,7 +39,7 @@ func (e *Finder) publishedBy(driver string) *published {
 		slices.SortFunc(amounts, func(a, b resource.Quantity) int { return a.Cmp(b) })
 		p.capacities[name] = slices.CompactFunc(amounts, func(a, b resource.Quantity) bool { return a.Cmp(b) == 0 })
 	}
-	e.published[driver] = p
+	f.published[driver] = p
 	return p
 }
 
@@ -71,27 +71,27 @@ func (p *published) add(d *cluster.Device) {
 
 // publishedName has a mapping charge a capacity or counter that devices of its driver have, in place of one that they
 // do not.
-func (e *Finder) publishedName(x *subject) []Remedy {
-	o := e.snap.Get(e.conf.Ref.GroupKind(), e.conf.Ref.Namespace, e.conf.Ref.Name)
+func (f *Finder) publishedName(x *subject) []Remedy {
+	o := f.snap.Get(f.conf.Ref.GroupKind(), f.conf.Ref.Namespace, f.conf.Ref.Name)
 	cm := cluster.As[*corev1.ConfigMap](o)
 	unpublished := slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeNoCapacity || p.Code == charge.CodeNoCounter })
-	if !unpublished || cm == nil || e.conf.Configuration.Resources == nil {
+	if !unpublished || cm == nil || f.conf.Configuration.Resources == nil {
 		return nil
 	}
 	var out []Remedy
-	for i, m := range e.conf.Configuration.Resources.DeviceClassMappings {
+	for i, m := range f.conf.Configuration.Resources.DeviceClassMappings {
 		for j, s := range m.Sources {
 			kind, now, driver := "", "", ""
 			var names []string
 			switch {
 			case s.Capacity != nil:
 				kind, now, driver = "capacity", string(s.Capacity.Name), s.Capacity.Driver
-				for name := range e.publishedBy(driver).capacities {
+				for name := range f.publishedBy(driver).capacities {
 					names = append(names, string(name))
 				}
 			case s.Counter != nil:
 				kind, now, driver = "counter", s.Counter.Name, s.Counter.Driver
-				names = slices.Collect(maps.Keys(e.publishedBy(driver).counters))
+				names = slices.Collect(maps.Keys(f.publishedBy(driver).counters))
 			}
 			if slices.Contains(names, now) {
 				continue
@@ -103,7 +103,7 @@ func (e *Finder) publishedName(x *subject) []Remedy {
 					continue
 				}
 				r := Remedy{
-					Action: fmt.Sprintf("mapping %s: charge %s %s instead of %s in %s (resources.deviceClassMappings), then restart the Kueue manager", m.Name, kind, name, now, e.conf.From),
+					Action: fmt.Sprintf("mapping %s: charge %s %s instead of %s in %s (resources.deviceClassMappings), then restart the Kueue manager", m.Name, kind, name, now, f.conf.From),
 					Effect: "the devices of " + driver + " publish that one",
 				}
 				r.Changes, _ = patchOf(o.Ref, op{"replace", "/data/" + configKey, text})
@@ -139,19 +139,19 @@ func renamedSource(text string, mapping, source int, kind, name string) (string,
 }
 
 // smallerCapacity asks for as much of a capacity as a device gives, where the claim asks for more.
-func (e *Finder) smallerCapacity(x *subject) []Remedy {
+func (f *Finder) smallerCapacity(x *subject) []Remedy {
 	if !slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeCapacityPolicy }) {
 		return nil
 	}
 	var out []Remedy
-	for _, o := range e.templates(x.Charge.Workload) {
+	for _, o := range f.templates(x.Charge.Workload) {
 		for i, q := range cluster.As[*resourcev1.ResourceClaimTemplate](o).Spec.Spec.Devices.Requests {
 			if q.Exactly == nil || q.Exactly.Capacity == nil {
 				continue
 			}
 			for _, name := range slices.Sorted(maps.Keys(q.Exactly.Capacity.Requests)) {
 				asked := q.Exactly.Capacity.Requests[name]
-				for _, given := range slices.Backward(e.givenOf(name)) {
+				for _, given := range slices.Backward(f.givenOf(name)) {
 					if given.Cmp(asked) >= 0 {
 						continue
 					}
@@ -169,13 +169,13 @@ func (e *Finder) smallerCapacity(x *subject) []Remedy {
 }
 
 // givenOf is how much of a capacity may be asked of some device of a driver that a mapping charges, ascending.
-func (e *Finder) givenOf(name resourcev1.QualifiedName) []resource.Quantity {
+func (f *Finder) givenOf(name resourcev1.QualifiedName) []resource.Quantity {
 	var out []resource.Quantity
-	if r := e.conf.Configuration.Resources; r != nil {
+	if r := f.conf.Configuration.Resources; r != nil {
 		for _, m := range r.DeviceClassMappings {
 			for _, s := range m.Sources {
 				if s.Capacity != nil {
-					out = append(out, e.publishedBy(s.Capacity.Driver).capacities[name]...)
+					out = append(out, f.publishedBy(s.Capacity.Driver).capacities[name]...)
 				}
 			}
 		}

@@ -51,8 +51,8 @@ type whatIfs struct {
 type work struct{ done, left int }
 
 // after is the state after changes, and the workload in it; nil when it is not there or the changes do not fit.
-func (e *Finder) after(c *charge.Charge, changes ...cluster.Change) (*Finder, *charge.Charge) {
-	w := e.whatIfAfter(changes)
+func (f *Finder) after(c *charge.Charge, changes ...cluster.Change) (*Finder, *charge.Charge) {
+	w := f.whatIfAfter(changes)
 	if w == nil {
 		return nil, nil
 	}
@@ -68,34 +68,34 @@ func (e *Finder) after(c *charge.Charge, changes ...cluster.Change) (*Finder, *c
 	return w.Finder, again
 }
 
-func (e *Finder) whatIfAfter(changes []cluster.Change) *whatIf {
+func (f *Finder) whatIfAfter(changes []cluster.Change) *whatIf {
 	key, err := json.Marshal(changes)
 	if err != nil {
-		return e.makeWhatIf(changes)
+		return f.makeWhatIf(changes)
 	}
-	w, known := e.whatIfs.byChange[string(key)]
+	w, known := f.whatIfs.byChange[string(key)]
 	if known {
 		return w
 	}
-	if e.whatIfs.work.done > mostWork {
-		e.whatIfs.work.left++
+	if f.whatIfs.work.done > mostWork {
+		f.whatIfs.work.left++
 		return nil
 	}
-	w = e.makeWhatIf(changes)
-	if e.whatIfs.byChange == nil {
-		e.whatIfs.byChange = map[string]*whatIf{}
+	w = f.makeWhatIf(changes)
+	if f.whatIfs.byChange == nil {
+		f.whatIfs.byChange = map[string]*whatIf{}
 	}
-	if len(e.whatIfs.order) == mostWhatIfs {
-		delete(e.whatIfs.byChange, e.whatIfs.order[0])
-		e.whatIfs.order = e.whatIfs.order[1:]
+	if len(f.whatIfs.order) == mostWhatIfs {
+		delete(f.whatIfs.byChange, f.whatIfs.order[0])
+		f.whatIfs.order = f.whatIfs.order[1:]
 	}
-	e.whatIfs.byChange[string(key)], e.whatIfs.order = w, append(e.whatIfs.order, string(key))
+	f.whatIfs.byChange[string(key)], f.whatIfs.order = w, append(f.whatIfs.order, string(key))
 	return w
 }
 
 // makeWhatIf runs all layers again after changes; nil when they do not fit.
-func (e *Finder) makeWhatIf(changes []cluster.Change) *whatIf {
-	layers, err := pipeline.New(e.snap, e.conf).WhatIf(changes...)
+func (f *Finder) makeWhatIf(changes []cluster.Change) *whatIf {
+	layers, err := pipeline.New(f.snap, f.conf).WhatIf(changes...)
 	if err != nil {
 		return nil
 	}
@@ -112,8 +112,8 @@ func (e *Finder) makeWhatIf(changes []cluster.Change) *whatIf {
 		}
 	}
 	w.Finder = New(explain.New(layers.Snapshot, layers.Config, layers.DeciderOf(holding)))
-	w.whatIfs.work = e.whatIfs.work
-	e.whatIfs.work.done += len(w.found)
+	w.whatIfs.work = f.whatIfs.work
+	f.whatIfs.work.done += len(w.found)
 	return w
 }
 

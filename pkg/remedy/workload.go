@@ -21,7 +21,7 @@ import (
 )
 
 // ungate takes the annotation away that gates admission.
-func (e *Finder) ungate(x *subject) []Remedy {
+func (f *Finder) ungate(x *subject) []Remedy {
 	const key = "kueue.x-k8s.io/admission-gated-by"
 	w := x.Charge.Workload
 	r := Remedy{Action: "take the annotation " + key + " away", Effect: "it keeps the workload out of the queue"}
@@ -40,7 +40,7 @@ func (e *Finder) ungate(x *subject) []Remedy {
 }
 
 // activate sets spec.active.
-func (e *Finder) activate(x *subject) []Remedy {
+func (f *Finder) activate(x *subject) []Remedy {
 	w := x.Charge.Workload
 	if w.Active || w.Record == nil {
 		return nil
@@ -52,7 +52,7 @@ func (e *Finder) activate(x *subject) []Remedy {
 
 // withinLimits raises limits that are lower than the requests. For kinds whose pods are described in several places the
 // change is made on the Workload.
-func (e *Finder) withinLimits(x *subject) []Remedy {
+func (f *Finder) withinLimits(x *subject) []Remedy {
 	w := x.Charge.Workload
 	if !message.Parse(x.Predicted.Message).Is(message.RequestsAboveLimits) {
 		return nil
@@ -100,26 +100,26 @@ const configKey = "controller_manager_config.yaml"
 
 // mapClass adds an unmapped DeviceClass to a mapping: to one there is already, or to a new one for a resource that the
 // queue covers.
-func (e *Finder) mapClass(x *subject) []Remedy {
+func (f *Finder) mapClass(x *subject) []Remedy {
 	class := ""
 	for _, p := range x.Charge.Problems {
 		if p.Code == charge.CodeUnmappedClass {
 			class = firstField(p, "class", message.UnmappedClass)
 		}
 	}
-	o := e.snap.Get(e.conf.Ref.GroupKind(), e.conf.Ref.Namespace, e.conf.Ref.Name)
+	o := f.snap.Get(f.conf.Ref.GroupKind(), f.conf.Ref.Namespace, f.conf.Ref.Name)
 	cm := cluster.As[*corev1.ConfigMap](o)
 	if class == "" || cm == nil || cm.Data[configKey] == "" {
 		return nil
 	}
 	var out []Remedy
-	for _, name := range e.mappingNames(x) {
+	for _, name := range f.mappingNames(x) {
 		text, ok := mapped(cm.Data[configKey], class, name)
 		if !ok {
 			continue
 		}
 		r := Remedy{
-			Action: fmt.Sprintf("add DeviceClass %s to the mapping %s in %s (resources.deviceClassMappings), then restart the Kueue manager", class, name, e.conf.From),
+			Action: fmt.Sprintf("add DeviceClass %s to the mapping %s in %s (resources.deviceClassMappings), then restart the Kueue manager", class, name, f.conf.From),
 			Effect: "Kueue reads the mappings at start",
 		}
 		r.Changes, _ = patchOf(o.Ref, op{"replace", "/data/" + configKey, text})
@@ -129,14 +129,14 @@ func (e *Finder) mapClass(x *subject) []Remedy {
 }
 
 // mappingNames are the quota resources a class may be mapped to: those mapped already, then others the queue covers.
-func (e *Finder) mappingNames(x *subject) []string {
+func (f *Finder) mappingNames(x *subject) []string {
 	var out []string
-	if r := e.conf.Configuration.Resources; r != nil {
+	if r := f.conf.Configuration.Resources; r != nil {
 		for _, m := range r.DeviceClassMappings {
 			out = append(out, string(m.Name))
 		}
 	}
-	if queue := e.queue(x.Charge.ClusterQueue); queue != nil {
+	if queue := f.queue(x.Charge.ClusterQueue); queue != nil {
 		for _, g := range queue.Spec.ResourceGroups {
 			for _, name := range g.CoveredResources {
 				ordinary := name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourcePods || name == corev1.ResourceEphemeralStorage
@@ -177,13 +177,13 @@ func mapped(text, class, name string) (string, bool) {
 }
 
 // editTemplate changes what Kueue refuses in a claim template: how devices are asked for, or how many.
-func (e *Finder) editTemplate(x *subject) []Remedy {
+func (f *Finder) editTemplate(x *subject) []Remedy {
 	if len(x.Charge.Problems) == 0 {
 		return nil
 	}
 	p := x.Charge.Problems[0]
 	var out []Remedy
-	for _, o := range e.templates(x.Charge.Workload) {
+	for _, o := range f.templates(x.Charge.Workload) {
 		template := cluster.As[*resourcev1.ResourceClaimTemplate](o)
 		ops, what := templateOps(template, p)
 		if len(ops) == 0 {
@@ -197,7 +197,7 @@ func (e *Finder) editTemplate(x *subject) []Remedy {
 }
 
 // makeClass creates a DeviceClass that claims name and that does not exist.
-func (e *Finder) makeClass(x *subject) []Remedy {
+func (f *Finder) makeClass(x *subject) []Remedy {
 	for _, p := range x.Charge.Problems {
 		name := firstField(p, "name", message.ObjectNotFound)
 		if p.Code != charge.CodeDeviceClassNotFound || name == "" {
@@ -215,14 +215,14 @@ func (e *Finder) makeClass(x *subject) []Remedy {
 }
 
 // copyTemplate brings a claim template over from another namespace.
-func (e *Finder) copyTemplate(x *subject) []Remedy {
+func (f *Finder) copyTemplate(x *subject) []Remedy {
 	var out []Remedy
 	for _, p := range x.Charge.Problems {
 		name := firstField(p, "name", message.ObjectNotFound)
 		if p.Code != charge.CodeTemplateNotFound || name == "" {
 			continue
 		}
-		for o, t := range cluster.All[*resourcev1.ResourceClaimTemplate](e.snap, cluster.ResourceClaimTemplate) {
+		for o, t := range cluster.All[*resourcev1.ResourceClaimTemplate](f.snap, cluster.ResourceClaimTemplate) {
 			if o.Ref.Name != name {
 				continue
 			}
@@ -239,10 +239,10 @@ func (e *Finder) copyTemplate(x *subject) []Remedy {
 }
 
 // plainResource takes the extended resource name off a class that is charged by counters or capacity.
-func (e *Finder) plainResource(x *subject) []Remedy {
+func (f *Finder) plainResource(x *subject) []Remedy {
 	for _, p := range x.Charge.Problems {
 		if class := firstField(p, "class", message.ExtendedHasSources); p.Code == charge.CodeSourceBackedExtended && class != "" {
-			o := e.snap.Get(cluster.DeviceClass, "", class)
+			o := f.snap.Get(cluster.DeviceClass, "", class)
 			if o == nil {
 				return nil
 			}
@@ -256,8 +256,8 @@ func (e *Finder) plainResource(x *subject) []Remedy {
 }
 
 // enableDevices turns the feature gates on that charge claims.
-func (e *Finder) enableDevices(x *subject) []Remedy {
-	o := e.snap.Get(e.conf.Ref.GroupKind(), e.conf.Ref.Namespace, e.conf.Ref.Name)
+func (f *Finder) enableDevices(x *subject) []Remedy {
+	o := f.snap.Get(f.conf.Ref.GroupKind(), f.conf.Ref.Namespace, f.conf.Ref.Name)
 	cm := cluster.As[*corev1.ConfigMap](o)
 	off := slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeDRADisabled })
 	if !off || cm == nil {
@@ -273,20 +273,20 @@ func (e *Finder) enableDevices(x *subject) []Remedy {
 	if err != nil {
 		return nil
 	}
-	r := Remedy{Action: "turn the feature gates KueueDRAIntegration… on in " + e.conf.From + ", then restart the Kueue manager", Effect: "claims are refused while they are off"}
+	r := Remedy{Action: "turn the feature gates KueueDRAIntegration… on in " + f.conf.From + ", then restart the Kueue manager", Effect: "claims are refused while they are off"}
 	r.Changes, _ = patchOf(o.Ref, op{"replace", "/data/" + configKey, string(text)})
 	return []Remedy{r}
 }
 
 // templates lists the claim templates that the pods name.
-func (e *Finder) templates(w *workload.Workload) []*cluster.Object {
+func (f *Finder) templates(w *workload.Workload) []*cluster.Object {
 	var out []*cluster.Object
 	for _, ps := range w.PodSets {
 		for _, c := range ps.Template.Spec.ResourceClaims {
 			if c.ResourceClaimTemplateName == nil {
 				continue
 			}
-			if o := e.snap.Get(cluster.ResourceClaimTemplate, w.Namespace, *c.ResourceClaimTemplateName); o != nil && !slices.Contains(out, o) {
+			if o := f.snap.Get(cluster.ResourceClaimTemplate, w.Namespace, *c.ResourceClaimTemplateName); o != nil && !slices.Contains(out, o) {
 				out = append(out, o)
 			}
 		}
@@ -333,13 +333,13 @@ func templateOps(t *resourcev1.ResourceClaimTemplate, p charge.Problem) (ops []o
 }
 
 // podsReady waits for the pods of workloads that were admitted before, where Kueue starts one at a time.
-func (e *Finder) podsReady(x *subject) []Remedy {
+func (f *Finder) podsReady(x *subject) []Remedy {
 	if x.Predicted.Message != "waiting for all admitted workloads to be in PodsReady condition" {
 		return nil
 	}
 	r := Remedy{Effect: "waitForPodsReady.blockAdmission starts one workload at a time, in the order of the queue"}
 	var names []string
-	for _, c := range e.engine.NotReady() {
+	for _, c := range f.engine.NotReady() {
 		w := c.Workload
 		names = append(names, w.Namespace+"/"+explain.DisplayName(c))
 		ready := map[string]any{"type": "PodsReady", "status": "True", "reason": "PodsReady", "message": "All pods are ready", "lastTransitionTime": nil}
