@@ -42,11 +42,15 @@ func (wl *schedulerWorkload) likeness() string {
 			return ""
 		}
 	}
-	counts := make([]int32, len(wl.sets))
-	for i := range wl.sets {
-		counts[i] = wl.sets[i].specCount
+	type set struct {
+		Name  string
+		Count int32
 	}
-	text, err := json.Marshal(counts)
+	sets := make([]set, len(wl.sets))
+	for i := range wl.sets {
+		sets[i] = set{wl.sets[i].name, wl.sets[i].specCount}
+	}
+	text, err := json.Marshal(sets)
 	if err != nil {
 		return ""
 	}

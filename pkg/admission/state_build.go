@@ -63,6 +63,7 @@ func (e *Engine) newWorkload(s *scheduler, c *charge.Charge, fresh bool) *schedu
 		})
 	}
 	wl.hashed = s.behavior.EquivalenceHashing
+	wl.namesIgnored = s.gate(release.SchedulingEquivalenceHashingIgnorePodSetName)
 	if p := e.engine.Blocker(w); p != nil && w.State.MakesWorkload() {
 		wl.blocked = s.refusedBy(*p)
 		wl.namespaceMismatch = wl.blocked.Queue.IsMismatch() && wl.queue != nil

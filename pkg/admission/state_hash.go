@@ -35,7 +35,10 @@ func (wl *schedulerWorkload) computeHash() string {
 	}{Priority: wl.priority}
 	for i := range wl.sets {
 		ps := &wl.sets[i]
-		one := set{Name: ps.name, Count: ps.count, MinCount: ps.minCount, Group: ps.group, Topology: ps.topology}
+		one := set{Count: ps.count, MinCount: ps.minCount, Group: ps.group, Topology: ps.topology}
+		if !wl.namesIgnored {
+			one.Name = ps.name
+		}
 		for _, r := range ps.requests {
 			one.Requests = append(one.Requests, string(r.name), quotaString(r.total))
 		}

@@ -107,9 +107,10 @@ type requirements struct {
 	sets []podSet
 	// devices: part of its charge comes from claims or classes of devices.
 	devices bool
-	// hashed: the version compares workloads by their hash, which hashText keeps once it is known.
-	hashed bool
-	hash   string
+	// hashed: the version compares workloads by their hash, kept once it is known. namesIgnored: names of pod sets are no
+	// part of it.
+	hashed, namesIgnored bool
+	hash                 string
 	// likenessText is the text of its Likeness; empty until it is asked for.
 	likenessText string
 	fits         map[flavorKey]string // why a flavor does not take a pod set's pods; "" when it does

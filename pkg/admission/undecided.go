@@ -50,6 +50,18 @@ var undecidedFeatures = []undecided{
 			return ""
 		},
 	},
+	{
+		"what a feature gate that is on changes in a way not known",
+		attempt,
+		func(s *scheduler, _ *schedulerWorkload, _ []*schedulerWorkload) string {
+			for _, g := range unknownGates {
+				if s.gate(g.name) && (s.fair || !g.fair) {
+					return "feature gate " + g.name + " is on, and what is decided with it is not known"
+				}
+			}
+			return ""
+		},
+	},
 	{"slices of elastic jobs", attempt, func(_ *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
 		if o := wl.charge.Workload.Object; o == nil || o.Annotations[sliceReplacementAnnotation] == "" {
 			return ""
@@ -100,6 +112,17 @@ var undecidedFeatures = []undecided{
 			return s.openVictims(chosen)
 		},
 	},
+}
+
+// unknownGates are off by default and change decisions in a way that is known from release notes alone; fair: those of
+// fair sharing.
+var unknownGates = []struct {
+	name string
+	fair bool
+}{
+	{release.FairSharingRefill, true},
+	{release.FairSharingReevaluatePreemptionCandidates, true},
+	{release.ConfigurablePreemptions, false},
 }
 
 // decisive are the feature gates that change decisions.
