@@ -48,7 +48,8 @@ func (r *release) tarGz(files []file) ([]byte, error) {
 	}
 	t := tar.NewWriter(z)
 	for _, f := range files {
-		h := &tar.Header{Format: tar.FormatUSTAR, Typeflag: tar.TypeReg, Name: f.name, Mode: int64(f.mode()), Size: int64(len(f.content)), ModTime: r.time}
+		h := &tar.Header{Format: tar.FormatUSTAR, Typeflag: tar.TypeReg, Name: f.name, Mode: int64(f.mode()),
+			Size: int64(len(f.content)), ModTime: r.time}
 		if err := t.WriteHeader(h); err != nil {
 			return nil, err
 		}

@@ -35,12 +35,14 @@ func (r *release) bill(p platform, binary string) ([]byte, []used, error) {
 	bom := cdx.NewBOM()
 	bom.Metadata = &cdx.Metadata{
 		Timestamp: r.time.Format(time.RFC3339),
-		Component: &cdx.Component{BOMRef: self.purl(), Type: cdx.ComponentTypeApplication, Name: program, Version: r.version,
+		Component: &cdx.Component{BOMRef: self.purl(), Type: cdx.ComponentTypeApplication, Name: program,
+			Version:    r.version,
 			PackageURL: self.purl() + fmt.Sprintf("?goos=%s&goarch=%s#cmd/%s", p.os, p.arch, program)},
 	}
 	components, refs := []cdx.Component{}, []string{}
 	for _, m := range modules {
-		c := cdx.Component{BOMRef: m.purl(), Type: cdx.ComponentTypeLibrary, Name: m.path, Version: m.version, PackageURL: m.purl(), Scope: cdx.ScopeRequired}
+		c := cdx.Component{BOMRef: m.purl(), Type: cdx.ComponentTypeLibrary, Name: m.path, Version: m.version,
+			PackageURL: m.purl(), Scope: cdx.ScopeRequired}
 		if m.sum != "" {
 			c.Properties = &[]cdx.Property{{Name: "go:sum", Value: m.sum}}
 		}
@@ -49,6 +51,7 @@ func (r *release) bill(p platform, binary string) ([]byte, []used, error) {
 	bom.Components = &components
 	bom.Dependencies = &[]cdx.Dependency{{Ref: self.purl(), Dependencies: &refs}}
 	var out bytes.Buffer
-	err = cdx.NewBOMEncoder(&out, cdx.BOMFileFormatJSON).SetPretty(true).SetEscapeHTML(false).EncodeVersion(bom, cdx.SpecVersion1_6)
+	err = cdx.NewBOMEncoder(&out, cdx.BOMFileFormatJSON).SetPretty(true).SetEscapeHTML(false).EncodeVersion(bom,
+		cdx.SpecVersion1_6)
 	return out.Bytes(), modules, err
 }

@@ -16,8 +16,10 @@ func (r *release) compile(ctx context.Context, p platform, binary string) error 
 	if err != nil {
 		return err
 	}
-	set := fmt.Sprintf("-s -w -buildid= -X %s/pkg/cli.version=%s -X %s/pkg/cli.commit=%s", module, r.version, module, r.commit)
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", set, "-o", binary, "./cmd/"+program)
+	set := fmt.Sprintf("-s -w -buildid= -X %s/pkg/cli.version=%s -X %s/pkg/cli.commit=%s", module, r.version, module,
+		r.commit)
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", set, "-o", binary,
+		"./cmd/"+program)
 	cmd.Dir = r.root
 	cmd.Env = p.environment()
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -28,5 +30,6 @@ func (r *release) compile(ctx context.Context, p platform, binary string) error 
 
 // environment is what the go command runs in, whatever is set on the machine.
 func (p platform) environment() []string {
-	return append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=")
+	return append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOOS="+p.os, "GOARCH="+p.arch, "GOAMD64=v1",
+		"GOARM64=v8.0", "GOEXPERIMENT=")
 }

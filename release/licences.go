@@ -17,7 +17,8 @@ type moduleDirs map[string]string
 
 // modules asks the go command where the modules are that the program for a platform is made of.
 func (r *release) modules(ctx context.Context, p platform) (moduleDirs, error) {
-	list, err := r.goCommand(ctx, p, "list", "-deps", "-f", "{{with .Module}}{{.Path}}@{{.Version}} {{.Dir}}{{end}}", "./cmd/"+program)
+	list, err := r.goCommand(ctx, p, "list", "-deps", "-f", "{{with .Module}}{{.Path}}@{{.Version}} {{.Dir}}{{end}}",
+		"./cmd/"+program)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,8 @@ func (d moduleDirs) licences(modules []used) ([]byte, error) {
 				return nil, err
 			}
 			known = known || accepted.Match(text)
-			fmt.Fprintf(&out, "%s\n%s %s: %s\n\n%s\n\n", strings.Repeat("=", 80), m.path, m.version, e.Name(), bytes.TrimSpace(text))
+			fmt.Fprintf(&out, "%s\n%s %s: %s\n\n%s\n\n", strings.Repeat("=", 80), m.path, m.version, e.Name(),
+				bytes.TrimSpace(text))
 		}
 		if !known {
 			return nil, fmt.Errorf("%s %s has no licence that is known to allow this", m.path, m.version)

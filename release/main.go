@@ -75,7 +75,8 @@ func parse(args []string) (*release, error) {
 	flags.StringVar(&r.out, "out", "../dist", "directory to write to")
 	flags.StringVar(&r.version, "version", "unknown", "version of the release")
 	flags.StringVar(&r.commit, "commit", "unknown", "commit it is built from")
-	seconds := flags.Int64("time", 0, "time of the commit, in seconds since 1970: what is built carries it, not the time of the build")
+	seconds := flags.Int64("time", 0, "time of the commit, in seconds since 1970: what is built carries it, not the "+
+		"time of the build")
 	list := flags.String("platforms", platforms, "platforms, as OS/ARCH,OS/ARCH")
 	if err := flags.Parse(args); err != nil {
 		return nil, err

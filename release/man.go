@@ -27,7 +27,8 @@ func (r *release) manPages() ([]file, error) {
 		if !cmd.IsAvailableCommand() && cmd != root {
 			return nil
 		}
-		header := &doc.GenManHeader{Section: "1", Date: &r.time, Source: "kubectl gpu-quota " + r.version, Manual: "kubectl gpu-quota"}
+		header := &doc.GenManHeader{Section: "1", Date: &r.time, Source: "kubectl gpu-quota " + r.version,
+			Manual: "kubectl gpu-quota"}
 		cmd.DisableAutoGenTag = true
 		cmd.Long = verbatimLists(cmd.Long)
 		var page bytes.Buffer

@@ -31,7 +31,8 @@ func (r *release) writeManifest() error {
 	if err != nil {
 		return err
 	}
-	t, err := template.New(manifest).Option("missingkey=error").Funcs(template.FuncMap{"addURIAndSha": r.addressAndSum}).Parse(string(text))
+	functions := template.FuncMap{"addURIAndSha": r.addressAndSum}
+	t, err := template.New(manifest).Option("missingkey=error").Funcs(functions).Parse(string(text))
 	if err != nil {
 		return err
 	}

@@ -14,14 +14,14 @@ const (
 	// usualPercent trades a little processor time for memory: nearly all that is read stays in use, so a heap
 	// twice that size, as Go allows itself by default, would be half empty.
 	usualPercent = 50
-	// lintPercent is that of lint, which reads manifests: they are small, and it is run before every commit. The first 400 MiB
-	// (of a heap that starts at 4 MiB) are not collected at all, and lintHeap is the budget after that.
+	// lintPercent is that of lint, which reads manifests: they are small, and it is run before every commit. The first
+	// 400 MiB (of a heap that starts at 4 MiB) are not collected at all, and lintHeap is the budget after that.
 	lintPercent = 10_000
 	lintHeap    = 512 << 20
 )
 
-// pacer decides how far the heap may grow before garbage is collected. The heap is kept within a budget while that costs
-// little; where what is in use does not fit into it, the usual percentage holds.
+// pacer decides how far the heap may grow before garbage is collected. The heap is kept within a budget while that
+// costs little; where what is in use does not fit into it, the usual percentage holds.
 type pacer struct {
 	budget atomic.Int64
 	// most is the percentage while there is room in the budget.
@@ -43,8 +43,9 @@ func (p *pacer) percent(live int64) int {
 	return usualPercent
 }
 
-// idleMemory is what the program takes beside its heap, and memoryPerByte how many bytes both may take for one of an export.
-// The limit is three: the rest is for what is made while garbage is collected, and for what was freed and not yet given back.
+// idleMemory is what the program takes beside its heap, and memoryPerByte how many bytes both may take for one of an
+// export. The limit is three: the rest is for what is made while garbage is collected, and for what was freed and not
+// yet given back.
 const idleMemory, memoryPerByte = 72 << 20, 2.25
 
 // reads tells the pacer how large the input is.

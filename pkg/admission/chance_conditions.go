@@ -62,7 +62,8 @@ func (r *run) say(n *entry, reason string) {
 // what was there before stays.
 func (r *run) mayGoUnwritten(n *entry) bool {
 	return n.assignment != nil && r.behavior.GranularReasons && r.behavior.ResourceOrder == release.GoMap &&
-		slices.ContainsFunc(n.assignment.sets, func(s podSetAssignment) bool { return s.uncovered && len(s.requests) > 1 })
+		slices.ContainsFunc(n.assignment.sets,
+			func(s podSetAssignment) bool { return s.uncovered && len(s.requests) > 1 })
 }
 
 // textsFurtherOn is what the condition would say if the scan over flavors went on from there. Versions that do not keep

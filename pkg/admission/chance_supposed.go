@@ -11,7 +11,8 @@ import (
 func (r *run) noteChance(n *entry) {
 	if n.equalShares != nil {
 		r.chances.note(
-			n.workload.key + ": " + n.equalShares.cause() + ": " + n.equalShares.outcomes() + "; here the first is supposed",
+			n.workload.key + ": " + n.equalShares.cause() + ": " + n.equalShares.outcomes() +
+				"; here the first is supposed",
 		)
 	}
 	switch {
@@ -32,7 +33,8 @@ func (r *run) noteChance(n *entry) {
 		if o.wins() && o.workload.queue.node.Root() == n.workload.queue.node.Root() {
 			r.chances.note(
 				fmt.Sprintf(
-					"%s and %s are alike in priority and time, and chance decides which of them Kueue takes first; here it is %s",
+					"%s and %s are alike in priority and time, and chance decides which of them Kueue takes first; "+
+						"here it is %s",
 					o.workload.key,
 					n.workload.key,
 					o.workload.key,

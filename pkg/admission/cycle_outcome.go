@@ -134,7 +134,8 @@ func (r *run) requeue(n *entry) {
 type eviction struct {
 	victim  *schedulerWorkload
 	message string
-	// atOnce: the reservation is taken back without waiting for a job to stop, as that of a workload that never started.
+	// atOnce: the reservation is taken back without waiting for a job to stop, as that of a workload that never
+	// started.
 	atOnce bool
 }
 
@@ -152,7 +153,8 @@ func (r *run) rejectInvalid(n *entry) {
 
 // waitsInactive reports whether all that keeps the workload from being tried is that its ClusterQueue is not active.
 func (wl *schedulerWorkload) waitsInactive() bool {
-	return wl.state != Deactivated && wl.blocked != nil && wl.queue.inactive != "" && wl.message == wl.blocked.Message &&
+	return wl.state != Deactivated && wl.blocked != nil && wl.queue.inactive != "" &&
+		wl.message == wl.blocked.Message &&
 		wl.blocked.Queue == message.ClusterQueueInactive
 }
 

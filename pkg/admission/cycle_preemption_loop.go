@@ -37,7 +37,8 @@ func (r *run) doubtLoop(root *quota.Node) {
 			wl.doubt = "preemption goes round in circles: it gets its quota and loses it again without end"
 		}
 	}
-	slices.SortStableFunc(in, func(a, b *schedulerWorkload) int { return cmp.Compare(b.evictionCount, a.evictionCount) })
+	slices.SortStableFunc(in,
+		func(a, b *schedulerWorkload) int { return cmp.Compare(b.evictionCount, a.evictionCount) })
 	r.unknown = append(
 		r.unknown,
 		fmt.Sprintf("%s: preemption goes round in circles among %s; it is followed no further", root.Name, listed(in)),

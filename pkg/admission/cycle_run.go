@@ -51,8 +51,8 @@ type run struct {
 	epoch int
 	// arrived is the arrival that a replay is at; clock is when what is reserved now was reserved.
 	arrived, clock time.Time
-	// evictions are victims whose jobs stop after the cycle; retries are trees of cohorts whose inadmissible workloads are
-	// tried again when the scheduler is at rest.
+	// evictions are victims whose jobs stop after the cycle; retries are trees of cohorts whose inadmissible workloads
+	// are tried again when the scheduler is at rest.
 	evictions []eviction
 	retries   map[*quota.Node]bool
 	halted    bool

@@ -107,7 +107,8 @@ func (s *scheduler) process(n *entry, victims map[*schedulerWorkload]bool, booke
 	s.recompute(n, victims)
 	switch n.assignment.mode() {
 	case NoFit:
-		n.requeueReason, n.granularReason = didNotFit, n.assignment.noFitReason(s.behavior.ResourceOrder == release.GoMap)
+		n.requeueReason, n.granularReason = didNotFit,
+			n.assignment.noFitReason(s.behavior.ResourceOrder == release.GoMap)
 		return booked
 	case NeedsPreemption:
 		if len(n.targets) == 0 {

@@ -21,7 +21,8 @@ type Simulation struct {
 	Timeline  []Cycle
 	// Queues by name.
 	Queues []QueueOutcome
-	// Unknown says, for workloads whose decision can't be known, why; the rest of their cohort may come out differently.
+	// Unknown says, for workloads whose decision can't be known, why; the rest of their cohort may come out
+	// differently.
 	Unknown []string
 	// Assumptions are sentences about what was supposed where the input does not say.
 	Assumptions []string
@@ -74,7 +75,8 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 		case wl.held != nil:
 		case wl.state == Deactivated:
 			if d := wl.blocked; d != nil && !wl.namespaceMismatch && d.Message != "" {
-				wl.reason, wl.message, wl.possible = d.Reason, d.Message, d.Possible // the controller says so all the same
+				// the controller says so all the same
+				wl.reason, wl.message, wl.possible = d.Reason, d.Message, d.Possible
 			}
 		case wl.unknown != nil:
 			wl.state = Unknown
@@ -123,7 +125,8 @@ func (e *Engine) simulate(replay, all bool) (*Simulation, *run) {
 // can't be known.
 func (out *Simulation) doubt(with *Simulation, more []unaccounted) {
 	why := fmt.Sprintf(
-		"ClusterQueue %s reports more reserved than the Workloads in the input hold: some are missing, or its status is old",
+		"ClusterQueue %s reports more reserved than the Workloads in the input hold: some are missing, or its status "+
+			"is old",
 		more[0].queue.name,
 	)
 	changed := false
@@ -231,7 +234,8 @@ func (out *Simulation) fill(r *run) {
 			if wl.admitted {
 				admitted[wl.held.queue]++
 			}
-		case wl.namespaceMismatch && (wl.place == inadmissible || wl.place == queued), wl.queue != nil && wl.waitsInactive():
+		case wl.namespaceMismatch && (wl.place == inadmissible || wl.place == queued), wl.queue != nil &&
+			wl.waitsInactive():
 			aside[wl.queue]++ // it is not tried, but its queue counts it
 		case wl.state == Pending && wl.queue != nil:
 			waiting[wl.queue] = append(waiting[wl.queue], wl)

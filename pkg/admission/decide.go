@@ -151,7 +151,8 @@ func (s *scheduler) decision(n *entry, messages []string) *Decision {
 	case a.undecided != "" && (fits || len(n.targets) > 0):
 		return &Decision{State: Unknown, Attempts: d.Attempts, Why: "quota would allow it, but " + a.undecided}
 	case fits && s.blockAdmission && s.anyNotReady():
-		d.Reason, d.Message = s.granular(reasonWaitingForPods, reasonWaiting), message.Of(message.WaitingForPodsReady).Text()
+		d.Reason, d.Message = s.granular(reasonWaitingForPods,
+			reasonWaiting), message.Of(message.WaitingForPodsReady).Text()
 		d.Why = "waitForPodsReady.blockAdmission lets one workload start at a time, and an admitted one is not ready"
 	case fits:
 		d.PodSets = a.podSets()

@@ -107,7 +107,8 @@ func (e *Engine) Assumptions() []string {
 	}
 	for _, q := range cluster.All[*kueue.ClusterQueue](e.snap, cluster.ClusterQueue) {
 		if q.Spec.CohortName != "" {
-			return []string{"the input holds no Cohort; cohorts are supposed to have no quota, limits or parents of their own"}
+			return []string{"the input holds no Cohort; cohorts are supposed to have no quota, limits or parents of " +
+				"their own"}
 		}
 	}
 	return nil

@@ -29,7 +29,8 @@ func (wl *schedulerWorkload) onlyUsageMissing() bool {
 // cluster, or its job is kept from running. What holds quota keeps it, whatever becomes of its queue.
 func (wl *schedulerWorkload) holdsNothing() bool {
 	w := wl.charge.Workload
-	return w.Object != nil || w.Owner == nil || wl.fromManifest() || w.Owner.Meta.UID == "" || workload.Suspended(w.Owner)
+	return w.Object != nil || w.Owner == nil || wl.fromManifest() || w.Owner.Meta.UID == "" ||
+		workload.Suspended(w.Owner)
 }
 
 // whateverIsUsed decides about a workload that could not be admitted even if nothing were used: a pod set of it, be it

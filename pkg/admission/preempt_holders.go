@@ -20,8 +20,8 @@ type Holder struct {
 	Priority       int64
 	// Since is when its quota was reserved; zero when the input does not say.
 	Since time.Time
-	// Preemptible reports whether policies and priorities let the waiting workload preempt it. Why not says what forbids
-	// it.
+	// Preemptible reports whether policies and priorities let the waiting workload preempt it. Why not says what
+	// forbids it.
 	Preemptible bool
 	WhyNot      string
 	// Evicted: it is about to give its quota back.
@@ -70,8 +70,9 @@ func (s *scheduler) holders(wl *schedulerWorkload, fr quota.FlavorResource) []Ho
 				continue
 			}
 			h := Holder{
-				Charge: o.charge, ClusterQueue: from.name, FlavorResource: fr, Quantity: o.held.usage[fr], Priority: o.priority,
-				Since: o.held.since, Evicted: o.evicted, WhyNot: q.whyNot(o),
+				Charge: o.charge, ClusterQueue: from.name, FlavorResource: fr, Quantity: o.held.usage[fr],
+				Priority: o.priority,
+				Since:    o.held.since, Evicted: o.evicted, WhyNot: q.whyNot(o),
 			}
 			h.Preemptible = h.WhyNot == ""
 			out = append(out, h)

@@ -132,7 +132,8 @@ func (s *scheduler) podSet(w *workload.Workload, c *charge.Charge, i int, fresh 
 	if t := of.Template; t != nil {
 		ps.group = t.Annotations[podSetGroupAnnotation]
 		for name := range t.Annotations {
-			ps.topology = ps.topology || strings.HasPrefix(name, topologyAnnotations) && strings.HasSuffix(name, "-topology")
+			ps.topology = ps.topology || strings.HasPrefix(name, topologyAnnotations) &&
+				strings.HasSuffix(name, "-topology")
 		}
 	}
 	if o := w.Object; o != nil && i < len(o.Spec.PodSets) {
@@ -170,7 +171,8 @@ func (s *scheduler) hold(wl *schedulerWorkload) bool {
 		}
 	}
 	for a := range recorded.PodSets(o) {
-		ps := PodSet{Name: a.Name, Flavors: map[corev1.ResourceName]string{}, Usage: charge.Amounts{}, Count: counts[a.Name]}
+		ps := PodSet{Name: a.Name, Flavors: map[corev1.ResourceName]string{}, Usage: charge.Amounts{},
+			Count: counts[a.Name]}
 		held := ps.Count
 		if a.Count != nil {
 			held = *a.Count

@@ -291,7 +291,8 @@ func (e *Engine) held(s *scheduler, wl *schedulerWorkload, fresh bool) *Decision
 	case requeued != nil && requeued.Status == metav1.ConditionFalse && requeued.Reason != reasonInadmissible &&
 		!reactivated(w, requeued):
 		return &Decision{State: Pending, Reason: wl.reason, Message: wl.message,
-			Why: fmt.Sprintf("it is not queued again yet (Requeued is False, %s: %s)", requeued.Reason, requeued.Message)}
+			Why: fmt.Sprintf("it is not queued again yet (Requeued is False, %s: %s)", requeued.Reason,
+				requeued.Message)}
 	}
 	for _, c := range w.Object.Status.AdmissionChecks {
 		if c.State == kueue.CheckStateRetry || c.State == kueue.CheckStateRejected {

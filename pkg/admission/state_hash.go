@@ -73,7 +73,8 @@ func hashedSpec(in *corev1.PodSpec) corev1.PodSpec {
 		for i := range in {
 			out = append(
 				out,
-				corev1.Container{Resources: corev1.ResourceRequirements{Requests: in[i].Resources.Requests}, Ports: in[i].Ports},
+				corev1.Container{Resources: corev1.ResourceRequirements{Requests: in[i].Resources.Requests},
+					Ports: in[i].Ports},
 			)
 		}
 		return out

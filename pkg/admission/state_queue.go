@@ -44,7 +44,8 @@ type queue struct {
 	strict     bool
 	// inactive says why the queue takes no workloads; empty when it does.
 	inactive string
-	// orchestrated is the object whose status.effectiveQuotas is set, the queue itself or a cohort above; empty for none.
+	// orchestrated is the object whose status.effectiveQuotas is set, the queue itself or a cohort above; empty for
+	// none.
 	orchestrated string
 	// topologyOnly: all its flavors have a topology.
 	topologyOnly bool

@@ -78,7 +78,8 @@ func (e *Engine) requestViolations(wl *schedulerWorkload) []string {
 	if e.snap.Coverage.Has(cluster.Namespace) && e.snap.Get(cluster.Namespace, "", wl.namespace) == nil &&
 		!wl.fromManifest() {
 		return []string{
-			message.Of(message.NamespaceNotFound, wl.namespace, fmt.Sprintf(": namespaces %q not found", wl.namespace)).Text(),
+			message.Of(message.NamespaceNotFound, wl.namespace,
+				fmt.Sprintf(": namespaces %q not found", wl.namespace)).Text(),
 		}
 	}
 	var limits, ranges []violation

@@ -32,7 +32,8 @@ func (e *Engine) Reservations() []Reservation {
 	for _, name := range s.names {
 		for _, wl := range s.queues[name].holders {
 			out = append(out, Reservation{
-				Charge: wl.charge, ClusterQueue: name, PodSets: wl.held.podSets, Usage: wl.held.usage, Since: wl.held.since,
+				Charge: wl.charge, ClusterQueue: name, PodSets: wl.held.podSets, Usage: wl.held.usage,
+				Since:    wl.held.since,
 				Priority: wl.priority, State: wl.state,
 			})
 		}

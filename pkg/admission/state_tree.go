@@ -55,8 +55,8 @@ type TreeNode struct {
 	Share quota.Share
 	// Counts of the node's workloads, for a cohort of all below it.
 	Counts Counts
-	// Demand is what workloads that wait ask for, whichever flavor they would get. What workloads with an unknown charge
-	// ask for is in it as far as it is known.
+	// Demand is what workloads that wait ask for, whichever flavor they would get. What workloads with an unknown
+	// charge ask for is in it as far as it is known.
 	Demand charge.Amounts
 	// Differences are where the status of the ClusterQueue contradicts its Workloads.
 	Differences []Difference
@@ -93,8 +93,8 @@ type TreeLine struct {
 	Reserved, Admitted quota.Amount
 	// Borrowed from others, beyond what the node owns and is lent from below.
 	Borrowed quota.Amount
-	// Lent is what others certainly have of the node's quota. Where several nodes have quota to spare nothing says whose
-	// is used; LentAtMost is the most that can be this node's.
+	// Lent is what others certainly have of the node's quota. Where several nodes have quota to spare nothing says
+	// whose is used; LentAtMost is the most that can be this node's.
 	Lent, LentAtMost quota.Amount
 	// Spare is what the node leaves unused and its cohort may use, what is lent included.
 	Spare quota.Amount

@@ -35,7 +35,8 @@ func (e *Engine) Unaccounted(queue string) []string {
 			held := u.queue.node.Used(fr)
 			out = append(
 				out,
-				fmt.Sprintf("ClusterQueue %s reports %s of %s reserved in flavor %s, but the Workloads in the input hold %s",
+				fmt.Sprintf("ClusterQueue %s reports %s of %s reserved in flavor %s, but the Workloads in the input "+
+					"hold %s",
 					queue, s.amount(fr, held.Add(u.usage[fr])), fr.Resource, fr.Flavor, s.amount(fr, held)),
 			)
 		}
@@ -116,7 +117,8 @@ func (s *scheduler) decideByUsage(wl *schedulerWorkload) *Decision {
 	if with.Message != without.Message {
 		without.Possible = slices.Compact(
 			slices.Sorted(
-				slices.Values(append(append([]string{with.Message, without.Message}, with.Possible...), without.Possible...)),
+				slices.Values(append(append([]string{with.Message, without.Message}, with.Possible...),
+					without.Possible...)),
 			),
 		)
 	}

@@ -95,8 +95,8 @@ type identity struct {
 	order time.Time
 	// local is what its LocalQueue used; nil where that does not matter.
 	local *localQueueUsage
-	// queueStopped: its LocalQueue is stopped. Kueue forgets such a queue, and with it that others may be tried again once
-	// the workload's quota comes back.
+	// queueStopped: its LocalQueue is stopped. Kueue forgets such a queue, and with it that others may be tried again
+	// once the workload's quota comes back.
 	queueStopped bool
 	// owned: a job watches over the Workload and gives its quota back when it is evicted.
 	owned bool
@@ -107,8 +107,8 @@ type requirements struct {
 	sets []podSet
 	// devices: part of its charge comes from claims or classes of devices.
 	devices bool
-	// hashed: the version compares workloads by their hash, kept once it is known. namesIgnored: names of pod sets are no
-	// part of it.
+	// hashed: the version compares workloads by their hash, kept once it is known. namesIgnored: names of pod sets are
+	// no part of it.
 	hashed, namesIgnored bool
 	hash                 string
 	// likenessText is the text of its Likeness; empty until it is asked for.
@@ -186,7 +186,8 @@ type reservation struct {
 	delta   quota.Delta
 	// since is when it was reserved, to the second.
 	since time.Time
-	// penalty is what its LocalQueue paid for it and gets back should it never be admitted; penaltyPending: for certain.
+	// penalty is what its LocalQueue paid for it and gets back should it never be admitted; penaltyPending: for
+	// certain.
 	penalty        consumption
 	penaltyPending bool
 }

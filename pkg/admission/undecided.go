@@ -31,8 +31,8 @@ type undecided struct {
 	// feature as docs/admission.md lists it.
 	feature string
 	part    part
-	// why says, where the feature matters to a workload, what is unknown; empty where it does not. Others are those that
-	// wait with it, or its victims.
+	// why says, where the feature matters to a workload, what is unknown; empty where it does not. Others are those
+	// that wait with it, or its victims.
 	why func(s *scheduler, wl *schedulerWorkload, others []*schedulerWorkload) string
 }
 
@@ -72,7 +72,8 @@ var undecidedFeatures = []undecided{
 		"queues with a `concurrentAdmissionPolicy`",
 		attempt,
 		func(s *scheduler, wl *schedulerWorkload, _ []*schedulerWorkload) string {
-			if !s.gate(release.ConcurrentAdmission) || wl.queue == nil || wl.queue.object.Spec.ConcurrentAdmissionPolicy == nil {
+			if !s.gate(release.ConcurrentAdmission) || wl.queue == nil ||
+				wl.queue.object.Spec.ConcurrentAdmissionPolicy == nil {
 				return ""
 			}
 			return "ClusterQueue " + wl.queue.name + " has a concurrentAdmissionPolicy, which is not decided here"
@@ -131,7 +132,8 @@ var decisive = []string{
 	release.FairSharingPreemptWithinNominal, release.FairSharingPrioritizeNonBorrowing,
 	release.SchedulingEquivalenceHashing,
 	release.PartialAdmission, release.QuotaCheckStrategy, release.PrioritizePreemptorWorkloads, release.PriorityBoost,
-	release.RecomputeAssignmentUponPreemptionTargetsOverlap, release.TopologyAwareScheduling, release.ConcurrentAdmission,
+	release.RecomputeAssignmentUponPreemptionTargetsOverlap, release.TopologyAwareScheduling,
+	release.ConcurrentAdmission,
 }
 
 // undecided says why a part of what Kueue decides about a workload is not decided here; empty when it is.

@@ -117,7 +117,8 @@ func (b *builder) lacks(column Column, in, why string, missing ...string) {
 }
 
 // columns in the order in which gaps are told.
-var columns = []Column{ColumnPublished, ColumnAllocatable, ColumnReserved, ColumnRecomputed, ColumnAllocated, ColumnUncounted, ColumnPending}
+var columns = []Column{ColumnPublished, ColumnAllocatable, ColumnReserved, ColumnRecomputed, ColumnAllocated,
+	ColumnUncounted, ColumnPending}
 
 func (b *builder) gaps() {
 	for _, column := range columns {
@@ -158,10 +159,12 @@ func (b *builder) index(n *admission.TreeNode) {
 // shown tells that a resource is in the ledger.
 func (b *builder) shown(name corev1.ResourceName) bool { return b.AllResources || OfDevices(name) }
 
-// OfDevices tells that a resource is not one that every pod has: cpu, memory, storage, huge pages or its place on a node.
+// OfDevices tells that a resource is not one that every pod has: cpu, memory, storage, huge pages or its place on a
+// node.
 func OfDevices(name corev1.ResourceName) bool {
 	switch name {
-	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, corev1.ResourceStorage, corev1.ResourcePods:
+	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, corev1.ResourceStorage,
+		corev1.ResourcePods:
 		return false
 	}
 	return !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)

@@ -32,7 +32,8 @@ const (
 	Disappeared Presence = "gone"
 )
 
-// RowChange is one amount of the ledger that changed. Of a row that is in one report alone only that side is meaningful.
+// RowChange is one amount of the ledger that changed. Of a row that is in one report alone only that side is
+// meaningful.
 type RowChange struct {
 	Row      *Row
 	Presence Presence
@@ -103,13 +104,14 @@ func (r *Report) Compare(old *Report) *Changes {
 		device.Kind
 		resource string
 	}
-	pairs(old.Devices, r.Devices, func(d *Devices) deviceKey { return deviceKey{d.Kind, string(d.Resource)} }, func(before, after *Devices, p Presence) {
-		for _, c := range deviceColumns {
-			if b, a, differs := sides(before, after, c.of); differs {
-				out.Devices = append(out.Devices, DeviceChange{cmp.Or(after, before), p, c.name, b, a})
+	pairs(old.Devices, r.Devices, func(d *Devices) deviceKey { return deviceKey{d.Kind, string(d.Resource)} },
+		func(before, after *Devices, p Presence) {
+			for _, c := range deviceColumns {
+				if b, a, differs := sides(before, after, c.of); differs {
+					out.Devices = append(out.Devices, DeviceChange{cmp.Or(after, before), p, c.name, b, a})
+				}
 			}
-		}
-	})
+		})
 	// What is not told any more, or was not told, is there all the same.
 	was, is := old.named(), r.named()
 	out.New, out.Gone = without(is, slices.Concat(was, old.untold())), without(was, slices.Concat(is, r.untold()))
@@ -160,7 +162,8 @@ func (r *Report) named() []Named {
 		out = append(out, Named{string(d.Reason), lint.Warning, w.Ref().String(), string(d.Resource) + ": " + d.Text})
 	}
 	for _, u := range r.Uncounted {
-		out = append(out, Named{"Uncounted", lint.Warning, u.Object.String(), string(u.Resource) + u.Class + ": " + u.Why})
+		out = append(out,
+			Named{"Uncounted", lint.Warning, u.Object.String(), string(u.Resource) + u.Class + ": " + u.Why})
 	}
 	for _, i := range r.Issues {
 		out = append(out, Named{string(i.Kind), i.Severity, i.Object.String(), i.Text})

@@ -41,7 +41,8 @@ type consumers struct {
 }
 
 func newConsumers(snap *cluster.Snapshot, charges []*charge.Charge) *consumers {
-	c := &consumers{snap: snap, byUID: map[types.UID]*charge.Charge{}, byName: map[types.NamespacedName]*charge.Charge{},
+	c := &consumers{snap: snap, byUID: map[types.UID]*charge.Charge{},
+		byName:  map[types.NamespacedName]*charge.Charge{},
 		byOwner: map[cluster.Ref]*charge.Charge{}, pods: map[types.UID]consumer{}}
 	for _, ch := range charges {
 		w := ch.Workload

@@ -18,7 +18,8 @@ func (b *builder) devices() {
 	of := map[device.Kind]*Devices{}
 	for _, c := range b.stock.Counts() {
 		of[c.Kind] = &Devices{Kind: c.Kind, Published: c.Published, Tainted: c.Tainted, Incomplete: c.Unusable,
-			Allocated: Cell{quota.Amount(c.Allocated + c.Shared), b.stock.Known}, Free: Cell{quota.Amount(c.Free), b.stock.Known && !c.AtLeast}}
+			Allocated: Cell{quota.Amount(c.Allocated + c.Shared), b.stock.Known}, Free: Cell{quota.Amount(c.Free),
+				b.stock.Known && !c.AtLeast}}
 	}
 	for _, pool := range b.stock.Pools {
 		for _, g := range pool.Groups {
@@ -83,7 +84,8 @@ func (b *builder) plugins() {
 			}
 			k := key{name, node.Labels[productLabel]}
 			if of[k] == nil {
-				of[k] = &Devices{Resource: name, Kind: device.Kind{Model: k.model}, Charged: []corev1.ResourceName{name}, Allocated: Cell{Known: taken != nil}}
+				of[k] = &Devices{Resource: name, Kind: device.Kind{Model: k.model},
+					Charged: []corev1.ResourceName{name}, Allocated: Cell{Known: taken != nil}}
 			}
 			free := node.Status.Allocatable[name]
 			of[k].Published += q.Value()

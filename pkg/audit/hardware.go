@@ -41,7 +41,8 @@ func (b *builder) hardware(t *Total) {
 		b.lacks(ColumnPublished, name, "", missing...)
 		return
 	}
-	c := counter{builder: b, resource: t.Resource, in: in, devices: map[*cluster.Device]bool{}, sets: map[setName]*counted{}}
+	c := counter{builder: b, resource: t.Resource, in: in, devices: map[*cluster.Device]bool{},
+		sets: map[setName]*counted{}}
 	for _, class := range classes {
 		c.class(class)
 	}
@@ -81,8 +82,8 @@ func (b *builder) allocatable(name corev1.ResourceName, in *reach) Cell {
 	return out
 }
 
-// classesOf are the device classes that are charged to a resource: mapped to it, or, where a class is not mapped, by the
-// name of its extended resource. missing tells what keeps it from being known.
+// classesOf are the device classes that are charged to a resource: mapped to it, or, where a class is not mapped, by
+// the name of its extended resource. missing tells what keeps it from being known.
 func (b *builder) classesOf(name corev1.ResourceName) (classes []*resourcev1.DeviceClass, missing []string) {
 	if !b.conf.Found {
 		missing = append(missing, cluster.KueueConfiguration.Kind)
@@ -184,7 +185,8 @@ func (c *counter) say(what string) {
 // each visits the devices of a match that the flavor leads to, in the newest generation of their pools.
 func (c *counter) each(m *device.Match, driver string, visit func(*device.Unit)) {
 	for slice, i := range m.Indexes() {
-		if at := c.stock.At(slice, i); at != nil && (driver == "" || at.ID().Driver == driver) && c.in.has(at.Group().Place) {
+		if at := c.stock.At(slice, i); at != nil && (driver == "" || at.ID().Driver == driver) &&
+			c.in.has(at.Group().Place) {
 			visit(at)
 		}
 	}
@@ -208,8 +210,8 @@ func (c *counter) one(at *device.Unit) {
 	}
 }
 
-// consumed notes the counter sets that a device consumes. A set is hardware that is there once, however many devices can
-// be made of it.
+// consumed notes the counter sets that a device consumes. A set is hardware that is there once, however many devices
+// can be made of it.
 func (c *counter) consumed(at *device.Unit, s config.Source) {
 	for _, set := range at.Device().ConsumesCounters {
 		if _, ok := set.Counters[s.Name]; ok {

@@ -28,7 +28,8 @@ func (b *builder) issues() {
 	b.queuesGone()
 }
 
-func (b *builder) issue(kind Kind, severity lint.Severity, object cluster.Ref, fr quota.FlavorResource, format string, values ...any) {
+func (b *builder) issue(kind Kind, severity lint.Severity, object cluster.Ref, fr quota.FlavorResource, format string,
+	values ...any) {
 	b.out.Issues = append(b.out.Issues, Issue{kind, severity, object, fr, fmt.Sprintf(format, values...)})
 }
 
@@ -40,13 +41,17 @@ func (b *builder) quotaAboveHardware() {
 		if !there.Known || !t.Offerable || t.Nominal == quota.Unlimited {
 			continue
 		}
-		flavor := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ResourceFlavor.Kind, Name: t.Flavor}
+		flavor := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ResourceFlavor.Kind,
+			Name: t.Flavor}
 		v := func(a quota.Amount) string { return b.amount(t.Resource, a) }
 		switch {
 		case t.Nominal > there.Amount:
-			b.issue(QuotaAboveHardware, lint.Warning, flavor, t.FlavorResource, "quotas for %s add up to %s, and there is %s", t.Resource, v(t.Nominal), v(there.Amount))
+			b.issue(QuotaAboveHardware, lint.Warning, flavor, t.FlavorResource,
+				"quotas for %s add up to %s, and there is %s", t.Resource, v(t.Nominal), v(there.Amount))
 		case t.Nominal > fit.Amount:
-			b.issue(QuotaAboveHardware, lint.Info, flavor, t.FlavorResource, "quotas for %s add up to %s, and %s of the %s there is can be given out: the rest is tainted, or in incomplete pools",
+			b.issue(QuotaAboveHardware, lint.Info, flavor, t.FlavorResource,
+				"quotas for %s add up to %s, and %s of the %s there is can be given out: the rest is tainted, or in "+
+					"incomplete pools",
 				t.Resource, v(t.Nominal), v(fit.Amount), v(there.Amount))
 		}
 	}
@@ -56,7 +61,8 @@ func (b *builder) quotaAboveHardware() {
 func (b *builder) allocatedAboveReserved() {
 	for _, r := range b.out.Ledger {
 		if r.Node.Queue && r.Allocated.Known && r.Reserved.Known && r.Allocated.Amount > r.Reserved.Amount {
-			b.issue(AllocatedAboveReserved, lint.Warning, r.Node.Ref, r.FlavorResource, "claims of its workloads hold %s of %s, and %s is reserved",
+			b.issue(AllocatedAboveReserved, lint.Warning, r.Node.Ref, r.FlavorResource,
+				"claims of its workloads hold %s of %s, and %s is reserved",
 				b.amount(r.Resource, r.Allocated.Amount), r.Resource, b.amount(r.Resource, r.Reserved.Amount))
 		}
 	}
@@ -68,23 +74,28 @@ func (b *builder) withoutClass() {
 		return
 	}
 	for _, d := range b.out.Devices {
-		what := strings.Join(slices.DeleteFunc([]string{d.Model, d.Type, d.Profile}, func(s string) bool { return s == "" }), " ")
+		what := strings.Join(slices.DeleteFunc([]string{d.Model, d.Type, d.Profile},
+			func(s string) bool { return s == "" }), " ")
 		if what == "" {
 			what = "devices"
 		}
 		switch {
 		case d.Driver == "" || len(d.Charged) > 0:
 		case len(d.Classes) == 0:
-			b.issue(NoClass, lint.Info, cluster.Ref{}, quota.FlavorResource{}, "%d × %s of %s: no DeviceClass matches them", d.Published, what, d.Driver)
+			b.issue(NoClass, lint.Info, cluster.Ref{}, quota.FlavorResource{},
+				"%d × %s of %s: no DeviceClass matches them", d.Published, what, d.Driver)
 		default:
-			b.issue(NoClass, lint.Info, cluster.Ref{}, quota.FlavorResource{}, "%d × %s of %s: %s is mapped to no quota resource", d.Published, what, d.Driver, "DeviceClass "+strings.Join(d.Classes, ", "))
+			b.issue(NoClass, lint.Info, cluster.Ref{}, quota.FlavorResource{},
+				"%d × %s of %s: %s is mapped to no quota resource", d.Published, what, d.Driver, "DeviceClass "+
+					strings.Join(d.Classes, ", "))
 		}
 	}
 }
 
 // idle finds queues that use nothing of a quota and wait for nothing, while another queue waits for the same.
 func (b *builder) idle() {
-	queues := slices.SortedFunc(maps.Values(b.nodes), func(x, y *admission.TreeNode) int { return cmp.Compare(x.Name, y.Name) })
+	queues := slices.SortedFunc(maps.Values(b.nodes),
+		func(x, y *admission.TreeNode) int { return cmp.Compare(x.Name, y.Name) })
 	waiting := map[quota.FlavorResource][]*admission.TreeNode{}
 	for _, n := range queues {
 		for i := range n.Lines {
@@ -100,7 +111,9 @@ func (b *builder) idle() {
 		for i := range n.Lines {
 			l := &n.Lines[i]
 			if others := waiting[l.FlavorResource]; len(others) > 0 && l.Nominal > l.Lent {
-				b.issue(IdleQueue, lint.Info, n.Ref, l.FlavorResource, "it uses none of its %s of %s in flavor %s%s, and %s: %s", b.amount(l.Resource, l.Nominal), l.Resource, l.Flavor,
+				b.issue(IdleQueue, lint.Info, n.Ref, l.FlavorResource,
+					"it uses none of its %s of %s in flavor %s%s, and %s: %s", b.amount(l.Resource,
+						l.Nominal), l.Resource, l.Flavor,
 					b.lent(l), waitFor(others), whyNotLent(n, l, others))
 			}
 		}
@@ -117,7 +130,8 @@ func (b *builder) lent(l *admission.TreeLine) string {
 	case l.Lent == 0:
 		return ", of which others have borrowed " + b.amount(l.Resource, l.LentAtMost) + " at most"
 	}
-	return ", of which others have borrowed " + b.amount(l.Resource, l.Lent) + " to " + b.amount(l.Resource, l.LentAtMost)
+	return ", of which others have borrowed " + b.amount(l.Resource, l.Lent) + " to " +
+		b.amount(l.Resource, l.LentAtMost)
 }
 
 func waitFor(queues []*admission.TreeNode) string {
@@ -135,7 +149,8 @@ func whyNotLent(n *admission.TreeNode, l *admission.TreeLine, waiting []*admissi
 		return "they are in no common cohort"
 	case l.Spare == l.Lent:
 		return "its lendingLimit keeps it"
-	case !slices.ContainsFunc(together, func(o *admission.TreeNode) bool { return mayBorrow(o.Line(l.FlavorResource)) }):
+	case !slices.ContainsFunc(together,
+		func(o *admission.TreeNode) bool { return mayBorrow(o.Line(l.FlavorResource)) }):
 		return "it can't be borrowed now"
 	}
 	return "it can be borrowed"
@@ -177,7 +192,9 @@ func (b *builder) piecewise() {
 	}
 	for _, of := range slices.SortedFunc(maps.Keys(groups), cluster.Ref.Compare) {
 		if g := groups[of]; g.held > 0 && g.waiting > 0 {
-			b.issue(AdmittedPiecewise, lint.Warning, of, quota.FlavorResource{}, "it is admitted piece by piece: %d of its %d workloads have quota, and the rest waits", g.held, g.held+g.waiting)
+			b.issue(AdmittedPiecewise, lint.Warning, of, quota.FlavorResource{},
+				"it is admitted piece by piece: %d of its %d workloads have quota, and the rest waits", g.held, g.held+
+					g.waiting)
 		}
 	}
 }
@@ -206,7 +223,9 @@ func (b *builder) says(n *admission.TreeNode) []string {
 		case fr.Flavor == "":
 			out = append(out, fmt.Sprintf("%s says %d; by the Workloads it is %d", x.Path, x.Says, x.Sum))
 		case b.shown(fr.Resource):
-			out = append(out, fmt.Sprintf("%s says %s of %s in flavor %s; the Workloads add up to %s", x.Path, b.amount(fr.Resource, x.Says), fr.Resource, fr.Flavor, b.amount(fr.Resource, x.Sum)))
+			out = append(out,
+				fmt.Sprintf("%s says %s of %s in flavor %s; the Workloads add up to %s", x.Path,
+					b.amount(fr.Resource, x.Says), fr.Resource, fr.Flavor, b.amount(fr.Resource, x.Sum)))
 		}
 	}
 	return out
@@ -232,13 +251,15 @@ func (b *builder) queuesGone() {
 			of[name]++
 		}
 	}
-	b.out.Counted = b.trees.Usage == admission.FromWorkloads && len(of) == 0 && b.snap.Coverage.Has(cluster.ClusterQueue)
+	b.out.Counted = b.trees.Usage == admission.FromWorkloads && len(of) == 0 &&
+		b.snap.Coverage.Has(cluster.ClusterQueue)
 	for _, root := range b.trees.Roots {
 		b.out.Counts.Add(root.Counts)
 	}
 	for _, name := range slices.Sorted(maps.Keys(of)) {
 		ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ClusterQueue.Kind, Name: name}
-		b.issue(QueueGone, lint.Warning, ref, quota.FlavorResource{}, "it is not in the input, and quota is held in it (by %s): the ledger does not have that", workloads(of[name]))
+		b.issue(QueueGone, lint.Warning, ref, quota.FlavorResource{}, "it is not in the input, and quota is held in "+
+			"it (by %s): the ledger does not have that", workloads(of[name]))
 	}
 }
 

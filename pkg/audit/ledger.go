@@ -88,11 +88,13 @@ func (b *builder) totals() {
 		t := of[r.FlavorResource]
 		if t == nil {
 			zero := Of(0)
-			t = &Total{FlavorResource: r.FlavorResource, Reserved: zero, Recomputed: zero, Difference: zero, Pending: zero, Allocated: zero}
+			t = &Total{FlavorResource: r.FlavorResource, Reserved: zero, Recomputed: zero, Difference: zero,
+				Pending: zero, Allocated: zero}
 			of[r.FlavorResource] = t
 		}
 		t.Nominal = t.Nominal.Add(r.Total)
-		t.Reserved, t.Recomputed, t.Difference = t.Reserved.Plus(r.Reserved), t.Recomputed.Plus(r.Recomputed), t.Difference.Plus(r.Difference)
+		t.Reserved, t.Recomputed, t.Difference = t.Reserved.Plus(r.Reserved), t.Recomputed.Plus(r.Recomputed),
+			t.Difference.Plus(r.Difference)
 		t.Pending, t.Allocated = t.Pending.Plus(r.Pending), t.Allocated.Plus(r.Allocated)
 	}
 	for _, fr := range slices.SortedFunc(maps.Keys(of), compareRows) {

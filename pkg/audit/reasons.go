@@ -38,7 +38,8 @@ func (r *reasoner) of(held *admission.Reservation, d Difference) (Reason, string
 		return TemplateReplaced, text
 	}
 	if other := r.otherRelease(held, d); other != "" {
-		return OtherVersion, fmt.Sprintf("Kueue %s charges it as published: it may have been admitted by that version", other)
+		return OtherVersion,
+			fmt.Sprintf("Kueue %s charges it as published: it may have been admitted by that version", other)
 	}
 	if text := r.mapping(held, d); text != "" {
 		return MappingChanged, text
@@ -64,7 +65,8 @@ func podCount(held *admission.Reservation) string {
 	for a := range recorded.PodSets(held.Charge.Workload.Object) {
 		for i, ps := range held.Charge.PodSets {
 			if ps.Name == a.Name && a.Count != nil && int64(*a.Count) != held.Charge.AdmittedPods(i) {
-				return fmt.Sprintf("pod set %s had %s when it was admitted, and has %d now", ps.Name, pods(int64(*a.Count)), ps.Count)
+				return fmt.Sprintf("pod set %s had %s when it was admitted, and has %d now", ps.Name,
+					pods(int64(*a.Count)), ps.Count)
 			}
 		}
 	}
@@ -87,7 +89,8 @@ func (r *reasoner) newer(held *admission.Reservation, gk schema.GroupKind) strin
 		for _, l := range ps.Lines {
 			for _, e := range l.Evidence {
 				if o := e.Object; o != nil && o.Ref.GroupKind() == gk && o.Meta.CreationTimestamp.After(held.Since) {
-					return fmt.Sprintf("%s was made at %s, after it got its quota at %s", o.Ref, stamp(o.Meta.CreationTimestamp.Time), stamp(held.Since))
+					return fmt.Sprintf("%s was made at %s, after it got its quota at %s", o.Ref,
+						stamp(o.Meta.CreationTimestamp.Time), stamp(held.Since))
 				}
 			}
 		}
@@ -108,7 +111,8 @@ func (r *reasoner) mapping(held *admission.Reservation, d Difference) string {
 	for _, ps := range held.Charge.PodSets {
 		for _, l := range ps.Lines {
 			_, before := held.Charge.Published[l.Resource]
-			if l.Method != charge.Requests && l.Method != charge.Transformation && !before && !slices.Contains(now, string(l.Resource)) {
+			if l.Method != charge.Requests && l.Method != charge.Transformation && !before &&
+				!slices.Contains(now, string(l.Resource)) {
 				now = append(now, string(l.Resource))
 			}
 		}
@@ -117,7 +121,8 @@ func (r *reasoner) mapping(held *admission.Reservation, d Difference) string {
 	slices.Sort(now)
 	switch {
 	case len(was) > 0 && len(now) > 0:
-		return fmt.Sprintf("its devices were charged to %s and are charged to %s now: a mapping, or the device class behind a resource, has changed", strings.Join(was, ", "), strings.Join(now, ", "))
+		return fmt.Sprintf("its devices were charged to %s and are charged to %s now: a mapping, or the device class "+
+			"behind a resource, has changed", strings.Join(was, ", "), strings.Join(now, ", "))
 	case slices.Contains(was, string(d.Resource)) && OfDevices(d.Resource) && !r.mappedTo(d.Resource):
 		return fmt.Sprintf("no device class is mapped to %s now, and its pods do not ask for it", d.Resource)
 	}

@@ -39,7 +39,8 @@ func (b *builder) recompute() {
 			if !b.shown(fr.Resource) {
 				continue
 			}
-			d := Difference{Charge: r.Charge, ClusterQueue: r.ClusterQueue, FlavorResource: fr, Reserved: r.Usage[fr], Recomputed: now[fr]}
+			d := Difference{Charge: r.Charge, ClusterQueue: r.ClusterQueue, FlavorResource: fr, Reserved: r.Usage[fr],
+				Recomputed: now[fr]}
 			d.Reason, d.Text = reasons.of(r, d)
 			b.out.Differences = append(b.out.Differences, d)
 		}
@@ -65,8 +66,8 @@ func differing(a, b quota.Usage) []quota.FlavorResource {
 	return slices.SortedFunc(maps.Keys(keys), compareRows)
 }
 
-// chargedNow is what a charge of the workload, under a configuration, costs in the flavors it was admitted with, for the
-// pods that hold quota.
+// chargedNow is what a charge of the workload, under a configuration, costs in the flavors it was admitted with, for
+// the pods that hold quota.
 func (b *builder) chargedNow(r *admission.Reservation, c *charge.Charge, conf *config.Config) quota.Usage {
 	out := quota.Usage{}
 	for i := range c.PodSets {
@@ -99,9 +100,9 @@ func podSet(r *admission.Reservation, name string) admission.PodSet {
 	return admission.PodSet{}
 }
 
-// flavorOf is the flavor that a pod set has for a resource: its own, or that of another resource of the same group, since
-// Kueue gives a group one flavor. It is empty where the pod set has none. covered is false for a resource that the queue
-// does not cover.
+// flavorOf is the flavor that a pod set has for a resource: its own, or that of another resource of the same group,
+// since Kueue gives a group one flavor. It is empty where the pod set has none. covered is false for a resource that
+// the queue does not cover.
 func (b *builder) flavorOf(queue string, ps admission.PodSet, name corev1.ResourceName) (flavor string, covered bool) {
 	if f := ps.Flavors[name]; f != "" {
 		return f, true

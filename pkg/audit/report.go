@@ -115,8 +115,8 @@ type Devices struct {
 	// Kind has no driver for what device plugins publish; Resource then is their resource.
 	device.Kind
 	Resource corev1.ResourceName
-	// Published counts the devices of the newest generation of their pools. Of these Healthy can be given out. Tainted can't,
-	// nor those in pools that are Incomplete, or that the scheduler takes for invalid.
+	// Published counts the devices of the newest generation of their pools. Of these Healthy can be given out. Tainted
+	// can't, nor those in pools that are Incomplete, or that the scheduler takes for invalid.
 	Published, Healthy, Tainted, Incomplete int64
 	// Allocated to claims, or to running pods. Free is the most that can be given out together.
 	Allocated, Free Cell
@@ -135,7 +135,8 @@ const (
 	PodCount Reason = "PodCount"
 	// TemplateReplaced: a ResourceClaimTemplate it uses was made after its admission.
 	TemplateReplaced Reason = "TemplateReplaced"
-	// MappingChanged: no device class is mapped to the resource it was charged in, or its class is mapped to another one.
+	// MappingChanged: no device class is mapped to the resource it was charged in, or its class is mapped to another
+	// one.
 	MappingChanged Reason = "MappingChanged"
 	// OtherVersion: another version of Kueue charges it as published.
 	OtherVersion Reason = "OtherVersion"
@@ -162,7 +163,8 @@ type Uncounted struct {
 	Object cluster.Ref
 	// Claim tells that the devices are given by a ResourceClaim; else they are of a device plugin.
 	Claim bool
-	// Resource is the extended resource, or what the class of the claim is mapped to; Class the device class of the claim.
+	// Resource is the extended resource, or what the class of the claim is mapped to; Class the device class of the
+	// claim.
 	Resource corev1.ResourceName
 	Class    string
 	// Devices in use.
@@ -253,7 +255,8 @@ type Unknown struct {
 	Why string
 }
 
-// Severities are those of everything that is named: a charge that differs and devices that no quota counts are warnings.
+// Severities are those of everything that is named: a charge that differs and devices that no quota counts are
+// warnings.
 func (r *Report) Severities() []lint.Severity {
 	var out []lint.Severity
 	if len(r.Differences)+len(r.Uncounted) > 0 {

@@ -60,7 +60,8 @@ func (b *builder) chargedBy(driver, counter string) []corev1.ResourceName {
 	if r := b.conf.Configuration.Resources; r != nil {
 		for _, m := range r.DeviceClassMappings {
 			for _, s := range m.Sources {
-				if c := s.Counter; c != nil && c.Driver == driver && c.Name == counter && !slices.Contains(out, m.Name) {
+				if c := s.Counter; c != nil && c.Driver == driver && c.Name == counter &&
+					!slices.Contains(out, m.Name) {
 					out = append(out, m.Name)
 				}
 			}

@@ -41,7 +41,8 @@ func (b *builder) uncounted(users *consumers) {
 		b.out.Uncounted = append(b.out.Uncounted, u)
 	}
 	slices.SortFunc(b.out.Uncounted, func(x, y Uncounted) int {
-		return cmp.Or(x.Object.Compare(y.Object), cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Class, y.Class), cmp.Compare(x.Why, y.Why))
+		return cmp.Or(x.Object.Compare(y.Object), cmp.Compare(x.Resource, y.Resource), cmp.Compare(x.Class, y.Class),
+			cmp.Compare(x.Why, y.Why))
 	})
 }
 
@@ -185,7 +186,8 @@ func (b *builder) claimed(namespace string, spec *corev1.PodSpec) map[string]int
 		if c.ResourceClaimTemplateName == nil {
 			continue
 		}
-		t, _, ok := cluster.Lookup[*resourcev1.ResourceClaimTemplate](b.snap, cluster.ResourceClaimTemplate, namespace, *c.ResourceClaimTemplateName)
+		t, _, ok := cluster.Lookup[*resourcev1.ResourceClaimTemplate](b.snap, cluster.ResourceClaimTemplate, namespace,
+			*c.ResourceClaimTemplateName)
 		if !ok {
 			continue
 		}

@@ -27,7 +27,9 @@ func (b *builder) holders() {
 	for _, r := range b.reservations {
 		for fr, v := range r.Usage {
 			if b.shown(fr.Resource) && v > 0 {
-				of[fr] = append(of[fr], Holder{Charge: r.Charge, ClusterQueue: r.ClusterQueue, FlavorResource: fr, Amount: v, Priority: r.Priority, Since: r.Since})
+				of[fr] = append(of[fr],
+					Holder{Charge: r.Charge, ClusterQueue: r.ClusterQueue, FlavorResource: fr, Amount: v,
+						Priority: r.Priority, Since: r.Since})
 			}
 		}
 	}
@@ -41,10 +43,12 @@ func (b *builder) holders() {
 }
 
 func compareCharges(a, b *charge.Charge) int {
-	return cmp.Or(cmp.Compare(a.Workload.Namespace, b.Workload.Namespace), cmp.Compare(a.Workload.Name, b.Workload.Name))
+	return cmp.Or(cmp.Compare(a.Workload.Namespace, b.Workload.Namespace),
+		cmp.Compare(a.Workload.Name, b.Workload.Name))
 }
 
-// pending explains the oldest workloads that wait, of each queue. Explaining all would take too long where thousands wait.
+// pending explains the oldest workloads that wait, of each queue. Explaining all would take too long where thousands
+// wait.
 func (b *builder) pending() {
 	of := map[string][]*charge.Charge{}
 	for _, c := range b.Charges() {
@@ -59,11 +63,13 @@ func (b *builder) pending() {
 		}
 		waiting := of[q.Node.Name]
 		slices.SortFunc(waiting, func(x, y *charge.Charge) int {
-			return cmp.Or(x.Workload.Object.CreationTimestamp.Compare(y.Workload.Object.CreationTimestamp.Time), compareCharges(x, y))
+			return cmp.Or(x.Workload.Object.CreationTimestamp.Compare(y.Workload.Object.CreationTimestamp.Time),
+				compareCharges(x, y))
 		})
 		for _, c := range waiting[:min(oldestPending, len(waiting))] {
 			x := explainer.Explain(c)
-			p := Pending{Charge: c, ClusterQueue: q.Node.Name, Created: c.Workload.Object.CreationTimestamp.Time, State: x.Predicted.State, Why: b.why(x)}
+			p := Pending{Charge: c, ClusterQueue: q.Node.Name, Created: c.Workload.Object.CreationTimestamp.Time,
+				State: x.Predicted.State, Why: b.why(x)}
 			if x.Position != nil {
 				p.Position = x.Position.ClusterQueue
 			}
@@ -75,7 +81,8 @@ func (b *builder) pending() {
 // waits tells that a workload is there and has no quota, but may get some.
 func (b *builder) waits(c *charge.Charge) bool {
 	w := c.Workload
-	return w.Object != nil && w.State.MakesWorkload() && w.Active && b.held[c] == nil && w.Object.Status.Admission == nil &&
+	return w.Object != nil && w.State.MakesWorkload() && w.Active && b.held[c] == nil &&
+		w.Object.Status.Admission == nil &&
 		!apimeta.IsStatusConditionTrue(w.Object.Status.Conditions, kueue.WorkloadFinished)
 }
 
@@ -84,11 +91,14 @@ func (b *builder) why(x *explain.Explanation) string {
 	d := x.Predicted
 	if closest := explain.Closest(x.Binding); len(closest) > 0 {
 		binding := closest[0]
-		asks, format := binding.Before.Add(binding.Requested), func(v quota.Amount) string { return b.amount(binding.Resource, v) }
+		asks, format := binding.Before.Add(binding.Requested),
+			func(v quota.Amount) string { return b.amount(binding.Resource, v) }
 		if binding.Over {
-			return fmt.Sprintf("%s: needs %s, and flavor %s can never give more than %s", binding.Resource, format(asks), binding.Flavor, format(binding.Maximum))
+			return fmt.Sprintf("%s: needs %s, and flavor %s can never give more than %s", binding.Resource,
+				format(asks), binding.Flavor, format(binding.Maximum))
 		}
-		return fmt.Sprintf("%s: needs %s, %s is free in flavor %s", binding.Resource, format(asks), format(binding.Available), binding.Flavor)
+		return fmt.Sprintf("%s: needs %s, %s is free in flavor %s", binding.Resource, format(asks),
+			format(binding.Available), binding.Flavor)
 	}
 	if len(x.Charge.Problems) > 0 && d.State != admission.Admitted {
 		return x.Charge.Problems[0].Message

@@ -14,8 +14,10 @@ import (
 )
 
 var (
-	maxValue, minValue = *resource.NewQuantity(math.MaxInt64, resource.DecimalSI), *resource.NewQuantity(math.MinInt64, resource.DecimalSI)
-	maxMilli, minMilli = *resource.NewMilliQuantity(math.MaxInt64, resource.DecimalSI), *resource.NewMilliQuantity(math.MinInt64, resource.DecimalSI)
+	maxValue, minValue = *resource.NewQuantity(math.MaxInt64, resource.DecimalSI), *resource.NewQuantity(math.MinInt64,
+		resource.DecimalSI)
+	maxMilli, minMilli = *resource.NewMilliQuantity(math.MaxInt64,
+		resource.DecimalSI), *resource.NewMilliQuantity(math.MinInt64, resource.DecimalSI)
 )
 
 // Units converts a quantity to the units Kueue counts in: milli for cpu, else whole units, rounded up.

@@ -22,7 +22,8 @@ import (
 // refusal found there is the one it writes.
 func (r *run) queueBlocker() {
 	w := r.w
-	if r.stopped || w.Object != nil && apimeta.IsStatusConditionTrue(w.Object.Status.Conditions, kueue.WorkloadQuotaReserved) {
+	if r.stopped || w.Object != nil &&
+		apimeta.IsStatusConditionTrue(w.Object.Status.Conditions, kueue.WorkloadQuotaReserved) {
 		return
 	}
 	r.findBlocker()
@@ -47,15 +48,18 @@ func (r *run) findBlocker() {
 		return
 	case !ok:
 		r.blockUnqueued(message.Of(message.LocalQueueNotFound, w.Queue),
-			fmt.Sprintf("there is no LocalQueue %q in namespace %s; name an existing one in the label kueue.x-k8s.io/queue-name, or create it", w.Queue, w.Namespace),
+			fmt.Sprintf("there is no LocalQueue %q in namespace %s; name an existing one in the label "+
+				"kueue.x-k8s.io/queue-name, or create it", w.Queue, w.Namespace),
 			r.ownerEvidence())
 	case state.Has(queuestate.Stopped):
 		why := state.Cause()
-		r.blockUnqueued(message.Of(message.LocalQueueInactive, w.Queue), fmt.Sprintf("LocalQueue %s/%s is stopped (spec.stopPolicy)", w.Namespace, w.Queue),
+		r.blockUnqueued(message.Of(message.LocalQueueInactive, w.Queue),
+			fmt.Sprintf("LocalQueue %s/%s is stopped (spec.stopPolicy)", w.Namespace, w.Queue),
 			object(record, why.Path, why.Value))
 	case state.Has(queuestate.ClusterQueueNotFound):
 		name, why := string(lq.Spec.ClusterQueue), state.Cause()
-		r.blockUnqueued(message.Of(message.ClusterQueueNotFound, name), fmt.Sprintf("LocalQueue %s points at ClusterQueue %s, which does not exist", lq.Name, name),
+		r.blockUnqueued(message.Of(message.ClusterQueueNotFound, name),
+			fmt.Sprintf("LocalQueue %s points at ClusterQueue %s, which does not exist", lq.Name, name),
 			object(record, why.Path, why.Value))
 	default:
 		r.clusterQueueBlocker(string(lq.Spec.ClusterQueue), state.Of)
@@ -77,8 +81,8 @@ func (r *run) clusterQueueBlocker(name string, state *queuestate.State) {
 	r.namespaceBlocker(cq, record)
 }
 
-// blockUnqueued is for a workload that Kueue can't put into a queue. For one that uses devices Kueue writes nothing: after
-// charging the devices it fails to queue the workload, before it would write why, and tries again.
+// blockUnqueued is for a workload that Kueue can't put into a queue. For one that uses devices Kueue writes nothing:
+// after charging the devices it fails to queue the workload, before it would write why, and tries again.
 func (r *run) blockUnqueued(says message.Message, human string, evidence ...Evidence) {
 	f := blocking(says, human, evidence...)
 	if g := r.e.gates(); g.dra && r.needsDevicePath(g) {
@@ -107,7 +111,8 @@ func (r *run) namespaceBlocker(cq *kueue.ClusterQueue, record *cluster.Object) {
 	if selector.Matches(of) {
 		return
 	}
-	f := blocking(message.Mismatch(&r.e.cfg.Behavior), fmt.Sprintf("ClusterQueue %s does not take workloads of namespace %s (spec.namespaceSelector)", cq.Name, r.w.Namespace),
+	f := blocking(message.Mismatch(&r.e.cfg.Behavior), fmt.Sprintf("ClusterQueue %s does not take workloads of "+
+		"namespace %s (spec.namespaceSelector)", cq.Name, r.w.Namespace),
 		object(record, "spec.namespaceSelector", metav1.FormatLabelSelector(cq.Spec.NamespaceSelector)))
 	if r.e.queues.ClusterQueue(cq.Name).Verdict == metav1.ConditionUnknown {
 		f.others = append(f.others, message.Of(message.ClusterQueueInactive, cq.Name).Text())
@@ -117,7 +122,8 @@ func (r *run) namespaceBlocker(cq *kueue.ClusterQueue, record *cluster.Object) {
 
 func blocking(says message.Message, human string, evidence ...Evidence) refusal {
 	evidence = slices.DeleteFunc(evidence, func(e Evidence) bool { return e.Ref.IsZero() })
-	return refusal{code: CodeQueueBlocked, text: says.Text(), blocked: says, human: human, evidence: evidence, retried: true}
+	return refusal{code: CodeQueueBlocked, text: says.Text(), blocked: says, human: human, evidence: evidence,
+		retried: true}
 }
 
 // ownerEvidence points at the queue name the workload carries.

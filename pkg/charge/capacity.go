@@ -37,17 +37,21 @@ func (r *run) capacityCharge(q *sourceRequest, s config.Source) {
 	switch {
 	case !c.published:
 		r.refuse(refusal{
-			code:     CodeNoCapacity,
-			errs:     field.ErrorList{field.InternalError(q.path(), errors.New(message.Of(message.NotPublished, "capacity dimension", string(s.Name)).Text()))},
-			human:    fmt.Sprintf("capacity %q is published by none of %s of %s; check the name in the mapping against the ResourceSlices (bare or qualified)", s.Name, matching(n), s.Driver),
+			code: CodeNoCapacity,
+			errs: field.ErrorList{field.InternalError(q.path(),
+				errors.New(message.Of(message.NotPublished, "capacity dimension", string(s.Name)).Text()))},
+			human: fmt.Sprintf("capacity %q is published by none of %s of %s; check the name in the mapping "+
+				"against the ResourceSlices (bare or qualified)", s.Name, matching(n), s.Driver),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 		})
 		return
 	case !c.satisfiable:
 		r.refuse(refusal{
-			code:     CodeCapacityPolicy,
-			errs:     field.ErrorList{field.Invalid(q.path(), nil, fmt.Sprintf("capacity request cannot be satisfied by any matched device's RequestPolicy for dimension %q", s.Name))},
-			human:    fmt.Sprintf("request %s asks for more of capacity %q than the policy of any of %s of %s allows", q.name(), s.Name, matching(n), s.Driver),
+			code: CodeCapacityPolicy,
+			errs: field.ErrorList{field.Invalid(q.path(), nil, fmt.Sprintf("capacity request cannot be satisfied "+
+				"by any matched device's RequestPolicy for dimension %q", s.Name))},
+			human: fmt.Sprintf("request %s asks for more of capacity %q than the policy of any of %s of %s allows",
+				q.name(), s.Name, matching(n), s.Driver),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 		})
 		return
@@ -65,7 +69,8 @@ func (r *run) capacityCharge(q *sourceRequest, s config.Source) {
 		resource: resourceName, quantity: *resource.NewQuantity(value, c.value.Format), method: Capacity,
 		derivation: []string{
 			"claim " + q.claim.name, "template " + q.claim.template, "class " + q.exactly.DeviceClassName,
-			fmt.Sprintf("capacity %q of %s: %s, max %s over %s × %d", s.Name, s.Driver, how, c.value.String(), matching(n), max(q.exactly.Count, 1)),
+			fmt.Sprintf("capacity %q of %s: %s, max %s over %s × %d", s.Name, s.Driver, how, c.value.String(),
+				matching(n), max(q.exactly.Count, 1)),
 		},
 		evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 	})
@@ -89,7 +94,8 @@ type capacityAnswer struct {
 	published, satisfiable, byDefault bool
 }
 
-func largestCapacity(m *device.Match, driver string, dimension resourcev1.QualifiedName, asked *resource.Quantity) capacityAnswer {
+func largestCapacity(m *device.Match, driver string, dimension resourcev1.QualifiedName,
+	asked *resource.Quantity) capacityAnswer {
 	var a capacityAnswer
 	for c, has := range m.Capacities(driver, dimension) {
 		if !has {

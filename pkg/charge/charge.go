@@ -120,7 +120,8 @@ type Problem struct {
 	Blocked message.Message
 	// Inactive is why the queue in the way is inactive; nil for other problems.
 	Inactive *queuestate.Cause
-	// Possible lists every text the version may write when it leaves the choice to chance; KueueMessage is then one of them.
+	// Possible lists every text the version may write when it leaves the choice to chance; KueueMessage is then one of
+	// them.
 	Possible []string
 	Evidence []Evidence
 }

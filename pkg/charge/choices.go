@@ -17,8 +17,8 @@ type Choice struct {
 	Resource  corev1.ResourceName
 	// Pods of the workload that use the template.
 	Pods int64
-	// Sizes tells the matching devices apart; Charges says what the request is charged in one pod when only devices with
-	// that value match, and Charged what it is charged now.
+	// Sizes tells the matching devices apart; Charges says what the request is charged in one pod when only devices
+	// with that value match, and Charged what it is charged now.
 	Sizes   device.Sizes
 	Charges map[string]int64
 	Charged int64
@@ -69,7 +69,8 @@ func (e *Engine) choicesOf(t *claimTemplate, pods int64) []Choice {
 			if !ok {
 				continue
 			}
-			choice := Choice{Template: t.record, Request: k, Selectors: len(x.Selectors), Resource: s.Resource, Pods: pods, Sizes: sizes,
+			choice := Choice{Template: t.record, Request: k, Selectors: len(x.Selectors), Resource: s.Resource,
+				Pods: pods, Sizes: sizes,
 				Charges: map[string]int64{}, Charged: deviceValue(a.largest.Value, x.Count)}
 			for value, q := range sizes.Of {
 				choice.Charges[value] = deviceValue(q, x.Count)

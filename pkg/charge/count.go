@@ -87,10 +87,12 @@ func (r *run) templateMissing(c podClaim) {
 		r.unsure = true
 		return
 	}
-	err := fmt.Errorf("%s %w", message.Of(message.TemplateUnreadable, c.template, r.w.PodSets[c.set].Name).Text(), notFound("ResourceClaimTemplate", c.template))
+	err := fmt.Errorf("%s %w", message.Of(message.TemplateUnreadable, c.template, r.w.PodSets[c.set].Name).Text(),
+		notFound("ResourceClaimTemplate", c.template))
 	r.refuse(refusal{
 		code: CodeTemplateNotFound, errs: field.ErrorList{field.InternalError(c.path(), err)},
-		human:    fmt.Sprintf("ResourceClaimTemplate %s/%s does not exist; create it (Kueue retries by itself)", r.w.Namespace, c.template),
+		human: fmt.Sprintf("ResourceClaimTemplate %s/%s does not exist; create it (Kueue retries by itself)",
+			r.w.Namespace, c.template),
 		evidence: []Evidence{c.evidence(r)},
 	})
 }
@@ -107,7 +109,8 @@ func (r *run) refuseTemplate(c podClaim, t *claimTemplate, outcomes [][]*templat
 		}
 		f.human += fmt.Sprintf("ResourceClaimTemplate %s/%s: %s", r.w.Namespace, c.template, e.human)
 	}
-	f.others = slices.DeleteFunc(texts(c, outcomes[1:]), func(s string) bool { return len(f.errs) > 0 && s == truncate(f.errs.ToAggregate().Error()) })
+	f.others = slices.DeleteFunc(texts(c, outcomes[1:]),
+		func(s string) bool { return len(f.errs) > 0 && s == truncate(f.errs.ToAggregate().Error()) })
 	r.refuse(f)
 }
 
@@ -116,7 +119,9 @@ func inClaim(c podClaim, errors []*templateError) field.ErrorList {
 	var out field.ErrorList
 	for _, e := range errors {
 		if e.err != nil {
-			out = append(out, &field.Error{Type: e.err.Type, Field: c.path().String() + "." + e.err.Field, BadValue: e.err.BadValue, Detail: "ResourceClaimTemplate " + c.template + ": " + e.err.Detail})
+			out = append(out,
+				&field.Error{Type: e.err.Type, Field: c.path().String() + "." + e.err.Field, BadValue: e.err.BadValue,
+					Detail: "ResourceClaimTemplate " + c.template + ": " + e.err.Detail})
 		}
 	}
 	return out
@@ -138,8 +143,10 @@ func texts(c podClaim, outcomes [][]*templateError) []string {
 
 // claimByChance reports a claim whose check depends on the arbitrary order of ResourceSlices.
 func (r *run) claimByChance(c podClaim, t *claimTemplate, outcomes [][]*templateError) {
-	r.chance(fmt.Sprintf("whether enough devices match the selectors of ResourceClaimTemplate %s/%s depends on the order in which Kueue meets the ResourceSlices, which is arbitrary",
-		r.w.Namespace, c.template), texts(c, outcomes), c.evidence(r), object(t.record, "spec.spec.devices.requests", ""))
+	r.chance(fmt.Sprintf("whether enough devices match the selectors of ResourceClaimTemplate %s/%s depends on the "+
+		"order in which Kueue meets the ResourceSlices, which is arbitrary",
+		r.w.Namespace, c.template), texts(c, outcomes), c.evidence(r), object(t.record, "spec.spec.devices.requests",
+		""))
 }
 
 // chargeClasses adds the device counts of a claim to the quota resources its classes are mapped to.
@@ -200,7 +207,9 @@ func (r *run) refuseUnmapped(c podClaim, t *claimTemplate, unmapped []classCount
 	first := unmapped[0]
 	f := refusal{
 		code: CodeUnmappedClass, errs: field.ErrorList{word(first)},
-		human: fmt.Sprintf("DeviceClass %s is not mapped to a quota resource; add it to resources.deviceClassMappings of the Kueue configuration and restart the manager (it reads the mappings at start)", first.class),
+		human: fmt.Sprintf("DeviceClass %s is not mapped to a quota resource; add it to "+
+			"resources.deviceClassMappings of the Kueue configuration and restart the manager (it reads the mappings "+
+			"at start)", first.class),
 		evidence: []Evidence{
 			c.evidence(r),
 			t.classEvidence(first.request),
@@ -230,7 +239,8 @@ func (r *run) findMapping(class string, logical corev1.ResourceName) Evidence {
 		for i, m := range res.DeviceClassMappings {
 			for j, n := range m.DeviceClassNames {
 				if string(n) == class {
-					return r.configEvidence(fmt.Sprintf("resources.deviceClassMappings[%d].deviceClassNames[%d]", i, j), string(logical))
+					return r.configEvidence(fmt.Sprintf("resources.deviceClassMappings[%d].deviceClassNames[%d]", i, j),
+						string(logical))
 				}
 			}
 		}

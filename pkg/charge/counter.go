@@ -33,9 +33,12 @@ func (r *run) counterCharge(q *sourceRequest, s config.Source) {
 	largest, n := a.largest, a.usable
 	if !largest.Found {
 		r.refuse(refusal{
-			code:     CodeNoCounter,
-			errs:     field.ErrorList{field.InternalError(q.path(), errors.New(message.Of(message.NotPublished, "consumesCounters entry for counter", string(s.Name)).Text()))},
-			human:    fmt.Sprintf("counter %q is consumed by none of %s of %s; check the counter's name in the mapping against the ResourceSlices", s.Name, matching(n), s.Driver),
+			code: CodeNoCounter,
+			errs: field.ErrorList{field.InternalError(q.path(),
+				errors.New(message.Of(message.NotPublished, "consumesCounters entry for counter",
+					string(s.Name)).Text()))},
+			human: fmt.Sprintf("counter %q is consumed by none of %s of %s; check the counter's name in the "+
+				"mapping against the ResourceSlices", s.Name, matching(n), s.Driver),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "name", s.Name)),
 		})
 		return
@@ -44,14 +47,17 @@ func (r *run) counterCharge(q *sourceRequest, s config.Source) {
 		a.step = fmt.Sprintf("counter %q of %s: %s × %d", s.Name, s.Driver, spread(largest, n), max(q.exactly.Count, 1))
 		a.evidence = append(a.evidence, q.template.classEvidence(q.index), r.sourceEvidence(s, "name", s.Name))
 		if x := a.example; a.shown {
-			a.evidence = append(a.evidence, object(x.Slice.Record, fmt.Sprintf("spec.devices[%d].consumesCounters", x.Device), largest.Value.String()))
+			a.evidence = append(a.evidence,
+				object(x.Slice.Record, fmt.Sprintf("spec.devices[%d].consumesCounters", x.Device),
+					largest.Value.String()))
 		}
 	}
 	value := deviceValue(largest.Value, q.exactly.Count)
 	r.add(q.claim.set, draLine{
 		resource: s.Resource, quantity: *resource.NewQuantity(value, largest.Value.Format), method: Counter,
-		derivation: []string{"claim " + q.claim.name, "template " + q.claim.template, "class " + q.exactly.DeviceClassName, a.step},
-		evidence:   append([]Evidence{q.claim.evidence(r)}, a.evidence...),
+		derivation: []string{"claim " + q.claim.name, "template " + q.claim.template, "class " +
+			q.exactly.DeviceClassName, a.step},
+		evidence: append([]Evidence{q.claim.evidence(r)}, a.evidence...),
 	})
 }
 

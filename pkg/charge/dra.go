@@ -88,8 +88,10 @@ func (r *run) disabled() {
 			}
 			r.refuse(refusal{
 				code: CodeDRADisabled, text: message.Of(message.DevicesDisabled).Text(),
-				human:    "the feature gate KueueDRAIntegration is off, so Kueue refuses workloads with resource claims; turn it on in the Kueue configuration",
-				evidence: []Evidence{r.at(i, "spec.resourceClaims["+itoa(j)+"]", c.Name), r.configEvidence("featureGates", "")},
+				human: "the feature gate KueueDRAIntegration is off, so Kueue refuses workloads with resource " +
+					"claims; turn it on in the Kueue configuration",
+				evidence: []Evidence{r.at(i, "spec.resourceClaims["+itoa(j)+"]", c.Name),
+					r.configEvidence("featureGates", "")},
 			})
 			return
 		}
@@ -148,7 +150,8 @@ func (r *run) classBacked(name corev1.ResourceName) bool {
 	switch {
 	case !amount && !key:
 	case !amount && r.e.byOwnName[name]:
-		r.note(fmt.Sprintf("DeviceClasses are not in the input; Kueue has charged %s under its own name, so no mapped class stands behind it", name))
+		r.note(fmt.Sprintf("DeviceClasses are not in the input; Kueue has charged %s under its own name, so no "+
+			"mapped class stands behind it", name))
 	default:
 		r.missing(cluster.DeviceClass.Kind)
 		r.unsure = true
@@ -193,8 +196,10 @@ func (r *run) usesClaimsDirectly() bool {
 			}
 			r.refuse(refusal{
 				code: CodeDirectClaim, text: message.Of(message.DirectClaim, gate).Text(),
-				human:    "pod claim " + c.Name + " names ResourceClaim " + *c.ResourceClaimName + " directly; use resourceClaimTemplateName",
-				evidence: []Evidence{r.at(i, "spec.resourceClaims["+itoa(j)+"].resourceClaimName", *c.ResourceClaimName)},
+				human: "pod claim " + c.Name + " names ResourceClaim " + *c.ResourceClaimName +
+					" directly; use resourceClaimTemplateName",
+				evidence: []Evidence{r.at(i, "spec.resourceClaims["+itoa(j)+"].resourceClaimName",
+					*c.ResourceClaimName)},
 			})
 			return true
 		}

@@ -126,7 +126,8 @@ func (e *Engine) Charges(ws []*workload.Workload) []*Charge {
 	return out
 }
 
-// clusterQueue is the ClusterQueue of the workload's LocalQueue, or of its admission when that LocalQueue is not in the input.
+// clusterQueue is the ClusterQueue of the workload's LocalQueue, or of its admission when that LocalQueue is not in the
+// input.
 func (e *Engine) clusterQueue(w *workload.Workload) string {
 	if lq, _, ok := cluster.Lookup[*kueue.LocalQueue](e.snap, cluster.LocalQueue, w.Namespace, w.Queue); ok {
 		return string(lq.Spec.ClusterQueue)
@@ -154,7 +155,8 @@ type run struct {
 // podSetDevices collects what devices add to one pod of a pod set.
 type podSetDevices struct {
 	lines []draLine
-	// replaced are extended resource names that the DeviceClass path charges, with the amount per pod that it took over.
+	// replaced are extended resource names that the DeviceClass path charges, with the amount per pod that it took
+	// over.
 	replaced map[corev1.ResourceName]resource.Quantity
 }
 
@@ -181,7 +183,8 @@ func (r *run) verdict() {
 	refused, chance := false, r.w.State == workload.Undetermined
 	for _, p := range r.out.Problems {
 		switch {
-		case p.Code == CodeOrderDependent, p.Code == CodeConfigurationRefused, p.Code != CodeQueueBlocked && !r.e.cfg.Found:
+		case p.Code == CodeOrderDependent, p.Code == CodeConfigurationRefused, p.Code != CodeQueueBlocked &&
+			!r.e.cfg.Found:
 			chance = true
 		default:
 			refused = true
@@ -201,7 +204,8 @@ func (r *run) configurationRefused() {
 	if text := r.e.cfg.Refusal(); text != "" {
 		r.unsure = true
 		r.out.Problems = append(r.out.Problems, Problem{
-			Code: CodeConfigurationRefused, Message: "Kueue " + r.e.cfg.Version + " refuses to start with this configuration, so what it would charge is not known: " + text,
+			Code: CodeConfigurationRefused, Message: "Kueue " + r.e.cfg.Version +
+				" refuses to start with this configuration, so what it would charge is not known: " + text,
 			Evidence: []Evidence{r.configEvidence("", "")},
 		})
 	}

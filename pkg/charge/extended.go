@@ -49,7 +49,8 @@ func (r *run) extendedResources(gates) {
 		}
 	}
 	if len(found.errs) > 0 {
-		r.refuse(refusal{code: found.code, errs: found.errs, human: strings.Join(found.human, "; "), evidence: found.evidence, others: found.reordered()})
+		r.refuse(refusal{code: found.code, errs: found.errs, human: strings.Join(found.human, "; "),
+			evidence: found.evidence, others: found.reordered()})
 	}
 }
 
@@ -166,8 +167,10 @@ func (r *run) extendedByName(i int, requests []extendedRequest, found *extendedE
 			continue
 		case !fits:
 			path := of[0].path(i).Child("resources", "requests", string(name))
-			found.add(CodeExtendedOverflow, field.Invalid(path, total.String(), "total extended resource quantity overflows int64"),
-				fmt.Sprintf("the requests for %s add up to more than an int64 holds", name), r.containerEvidence(i, of[0]))
+			found.add(CodeExtendedOverflow, field.Invalid(path, total.String(), "total extended resource quantity "+
+				"overflows int64"),
+				fmt.Sprintf("the requests for %s add up to more than an int64 holds", name), r.containerEvidence(i,
+					of[0]))
 			continue
 		}
 		r.replace(i, name, total)
@@ -228,7 +231,8 @@ func (r *run) asPodRequests(i int, requests []extendedRequest) map[corev1.Resour
 
 // aggregate sums main containers and takes the maximum over init containers, each container's equal
 // keys summed, and the larger of both per key.
-func aggregate(requests []extendedRequest, key func(extendedRequest) corev1.ResourceName) map[corev1.ResourceName]resource.Quantity {
+func aggregate(requests []extendedRequest,
+	key func(extendedRequest) corev1.ResourceName) map[corev1.ResourceName]resource.Quantity {
 	type slot struct {
 		init bool
 		at   int
@@ -280,8 +284,10 @@ func (r *run) integer(i int, q extendedRequest, found *extendedErrors) bool {
 		return true
 	}
 	found.add(CodeFractionalExtended,
-		field.Invalid(q.path(i).Child("resources", "requests", string(q.name)), q.quantity.String(), message.Of(message.FractionalExtended).Text()),
-		fmt.Sprintf("%s is requested in a fraction (%s), but devices come whole", q.name, q.quantity.String()), r.containerEvidence(i, q))
+		field.Invalid(q.path(i).Child("resources", "requests", string(q.name)), q.quantity.String(),
+			message.Of(message.FractionalExtended).Text()),
+		fmt.Sprintf("%s is requested in a fraction (%s), but devices come whole", q.name,
+			q.quantity.String()), r.containerEvidence(i, q))
 	return false
 }
 
@@ -321,5 +327,6 @@ func (r *run) addExtended(i int, name, key corev1.ResourceName, total resource.Q
 		evidence = append(evidence, r.mappingEvidence(class, key))
 	}
 	n, _ := total.AsInt64()
-	r.add(i, draLine{resource: key, quantity: total, method: ExtendedResource, derivation: append(steps, devices(n)), evidence: evidence})
+	r.add(i, draLine{resource: key, quantity: total, method: ExtendedResource, derivation: append(steps, devices(n)),
+		evidence: evidence})
 }

@@ -26,7 +26,8 @@ func (a classAnswer) same(b classAnswer) bool { return a.key == b.key && a.sourc
 // quotaKey resolves an extended resource name to the quota resource of its DeviceClass. ok is false
 // when no class declares it, and when the class refuses it (the errors are then recorded for each of
 // the requests).
-func (r *run) quotaKey(i int, name corev1.ResourceName, at []extendedRequest, found *extendedErrors) (key corev1.ResourceName, ok bool) {
+func (r *run) quotaKey(i int, name corev1.ResourceName, at []extendedRequest,
+	found *extendedErrors) (key corev1.ResourceName, ok bool) {
 	classes := r.e.byExtendedName[name]
 	if len(classes) == 0 {
 		r.classBacked(name)
@@ -62,7 +63,8 @@ func (e *Engine) classAnswer(name corev1.ResourceName, class *cluster.Object) cl
 
 // newestAnswer takes the class created last, then the one whose name sorts first. Classes without a
 // creation timestamp never passed an API server, so which is newest can't be told.
-func (r *run) newestAnswer(i int, name corev1.ResourceName, answers []classAnswer, at []extendedRequest, found *extendedErrors) (corev1.ResourceName, bool) {
+func (r *run) newestAnswer(i int, name corev1.ResourceName, answers []classAnswer, at []extendedRequest,
+	found *extendedErrors) (corev1.ResourceName, bool) {
 	chosen := answers[0]
 	dated := true
 	for _, a := range answers {
@@ -72,7 +74,8 @@ func (r *run) newestAnswer(i int, name corev1.ResourceName, answers []classAnswe
 		}
 	}
 	if !dated && !allSame(answers) {
-		r.chance(fmt.Sprintf("several DeviceClasses declare extendedResourceName %s; Kueue takes the one created last, and the input has no creation timestamps: %s", name, candidates(answers)),
+		r.chance(fmt.Sprintf("several DeviceClasses declare extendedResourceName %s; Kueue takes the one created "+
+			"last, and the input has no creation timestamps: %s", name, candidates(answers)),
 			r.refusals(i, name, answers, at), classEvidence(answers, name)...)
 		return chosen.key, chosen.sources == ""
 	}
@@ -92,7 +95,8 @@ func newer(a, b *cluster.Object) bool {
 
 // firstMappedAnswer takes the first mapped class in an arbitrary order, passing over unmapped ones. A
 // class with sources met before it refuses the workload.
-func (r *run) firstMappedAnswer(i int, name corev1.ResourceName, answers []classAnswer, at []extendedRequest, found *extendedErrors) (corev1.ResourceName, bool) {
+func (r *run) firstMappedAnswer(i int, name corev1.ResourceName, answers []classAnswer, at []extendedRequest,
+	found *extendedErrors) (corev1.ResourceName, bool) {
 	mapped := slices.DeleteFunc(slices.Clone(answers), func(a classAnswer) bool { return !a.mapped })
 	if len(mapped) == 0 {
 		return name, true
@@ -105,7 +109,8 @@ func (r *run) firstMappedAnswer(i int, name corev1.ResourceName, answers []class
 		return "", false
 	}
 	if !allSame(mapped) {
-		r.chance(fmt.Sprintf("several mapped DeviceClasses declare extendedResourceName %s; %s takes the first one it meets, in an arbitrary order: %s", name, r.e.cfg.Version, candidates(mapped)),
+		r.chance(fmt.Sprintf("several mapped DeviceClasses declare extendedResourceName %s; %s takes the first one "+
+			"it meets, in an arbitrary order: %s", name, r.e.cfg.Version, candidates(mapped)),
 			r.refusals(i, name, mapped, at), classEvidence(mapped, name)...)
 	}
 	return usable[0].key, true
@@ -157,15 +162,20 @@ func sourcesError(i int, name corev1.ResourceName, a classAnswer, q extendedRequ
 	if a.sources != "counters" {
 		advice = "capacity.requests for capacity-based quota"
 	}
-	return field.Invalid(q.path(i), name, fmt.Sprintf("extended resource %s resolves to DeviceClass %s with %s configured; use ResourceClaimTemplates with %s",
+	return field.Invalid(q.path(i), name, fmt.Sprintf("extended resource %s resolves to DeviceClass %s with %s "+
+		"configured; use ResourceClaimTemplates with %s",
 		name, a.class.Ref.Name, a.sources, advice))
 }
 
-func (r *run) refuseSources(i int, name corev1.ResourceName, a classAnswer, at []extendedRequest, found *extendedErrors) {
+func (r *run) refuseSources(i int, name corev1.ResourceName, a classAnswer, at []extendedRequest,
+	found *extendedErrors) {
 	for _, q := range at {
 		found.add(CodeSourceBackedExtended, sourcesError(i, name, a, q),
-			fmt.Sprintf("%s resolves to DeviceClass %s, which is charged by %s; request it through a ResourceClaimTemplate, or remove extendedResourceName from the class", name, a.class.Ref.Name, a.sources),
-			r.containerEvidence(i, q), object(a.class, "spec.extendedResourceName", string(name)), r.mappingEvidence(a.class.Ref.Name, a.key))
+			fmt.Sprintf("%s resolves to DeviceClass %s, which is charged by %s; request it through a "+
+				"ResourceClaimTemplate, or remove extendedResourceName from the class", name, a.class.Ref.Name,
+				a.sources),
+			r.containerEvidence(i, q), object(a.class, "spec.extendedResourceName",
+				string(name)), r.mappingEvidence(a.class.Ref.Name, a.key))
 	}
 }
 

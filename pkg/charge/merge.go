@@ -24,7 +24,8 @@ func (r *run) merge() {
 	covered := r.covered()
 	for i := range r.w.PodSets {
 		ps := &r.w.PodSets[i]
-		set := PodSet{Name: ps.Name, Count: int64(ps.Count), Reclaimable: int64(ps.Reclaimable), Totals: Amounts{}, Spec: r.pods[i].Spec}
+		set := PodSet{Name: ps.Name, Count: int64(ps.Count), Reclaimable: int64(ps.Reclaimable), Totals: Amounts{},
+			Spec: r.pods[i].Spec}
 		r.mergeSet(i, &set)
 		// Only a queue that covers the resource `pods` charges for it.
 		if covered[corev1.ResourcePods] {
@@ -89,7 +90,9 @@ func (r *run) mergeSet(i int, set *PodSet) {
 		s := get(l.resource)
 		s.devices.Add(l.quantity)
 		s.hasDevices = true
-		s.lines = append(s.lines, Line{Resource: l.resource, PerPod: units(l.resource, l.quantity, b), Method: l.method, Derivation: l.derivation, Evidence: l.evidence})
+		s.lines = append(s.lines,
+			Line{Resource: l.resource, PerPod: units(l.resource, l.quantity, b), Method: l.method,
+				Derivation: l.derivation, Evidence: l.evidence})
 	}
 	for _, text := range pod.Uncertain {
 		r.unsureRequest(text)
@@ -160,7 +163,8 @@ func (r *run) requestByChance(podSet string, q workload.Request) {
 	for _, o := range q.Others {
 		values = append(values, o.String())
 	}
-	r.chance(fmt.Sprintf("pod set %s: the request for %s may come out as any of %v per pod", podSet, q.Name, values), nil)
+	r.chance(fmt.Sprintf("pod set %s: the request for %s may come out as any of %v per pod", podSet, q.Name, values),
+		nil)
 }
 
 // unsureRequest reports another arbitrary choice in the ordinary requests.
@@ -195,7 +199,8 @@ func (r *run) noteUndeclared(covered map[corev1.ResourceName]bool) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.out.Total)) {
 		if !covered[name] {
-			r.note(fmt.Sprintf("%s does not count against quota: ClusterQueue %s does not cover it, and quotaCheckStrategy is IgnoreUndeclared", name, r.out.ClusterQueue))
+			r.note(fmt.Sprintf("%s does not count against quota: ClusterQueue %s does not cover it, and "+
+				"quotaCheckStrategy is IgnoreUndeclared", name, r.out.ClusterQueue))
 		}
 	}
 }
@@ -220,8 +225,8 @@ func (c *Charge) Admitted() Amounts {
 	return out
 }
 
-// AdmittedPods is the number of pods of pod set i that the Workload was admitted with: lower than its count after partial
-// admission.
+// AdmittedPods is the number of pods of pod set i that the Workload was admitted with: lower than its count after
+// partial admission.
 func (c *Charge) AdmittedPods(i int) int64 {
 	count := c.PodSets[i].Count
 	if i >= len(c.Workload.PodSets) || c.Workload.PodSets[i].MinCount == nil {
@@ -245,11 +250,13 @@ func (r *run) notePartial() {
 		}
 		if o := r.w.Object; o != nil && o.Status.Admission != nil {
 			if n := r.out.AdmittedPods(i); n < int64(ps.Count) {
-				r.note(fmt.Sprintf("pod set %s was admitted with %d of %d pods and holds quota for those (partial admission)", ps.Name, n, ps.Count))
+				r.note(fmt.Sprintf("pod set %s was admitted with %d of %d pods and holds quota for those (partial "+
+					"admission)", ps.Name, n, ps.Count))
 			}
 			continue
 		}
-		r.note(fmt.Sprintf("pod set %s may be admitted with fewer pods, down to %d (partial admission); the charge is for all %d", ps.Name, *ps.MinCount, ps.Count))
+		r.note(fmt.Sprintf("pod set %s may be admitted with fewer pods, down to %d (partial admission); the charge "+
+			"is for all %d", ps.Name, *ps.MinCount, ps.Count))
 	}
 }
 

@@ -88,7 +88,8 @@ func (r *run) refuse(f refusal) {
 // chance records an outcome that the version leaves to an arbitrary order.
 func (r *run) chance(message string, possible []string, evidence ...Evidence) {
 	r.unsure = true
-	r.out.Problems = append(r.out.Problems, Problem{Code: CodeOrderDependent, Retryable: true, Message: message, Possible: possible, Evidence: evidence})
+	r.out.Problems = append(r.out.Problems,
+		Problem{Code: CodeOrderDependent, Retryable: true, Message: message, Possible: possible, Evidence: evidence})
 }
 
 // retryable follows Kueue: internal errors are retried, others wait for a change; old versions retry every field error.

@@ -62,7 +62,8 @@ func (e *Engine) checkClaim(t *claimTemplate) *claimCheck {
 	var indices []int
 	for k := range t.spec.Devices.Requests {
 		x := t.spec.Devices.Requests[k].Exactly
-		if x == nil || !slices.ContainsFunc(x.Selectors, func(s resourcev1.DeviceSelector) bool { return s.CEL != nil }) {
+		if x == nil || !slices.ContainsFunc(x.Selectors,
+			func(s resourcev1.DeviceSelector) bool { return s.CEL != nil }) {
 			continue
 		}
 		class, refused, code, missing := e.classRow(x.DeviceClassName, requestsPath.Index(k))
@@ -71,7 +72,9 @@ func (e *Engine) checkClaim(t *claimTemplate) *claimCheck {
 			continue
 		}
 		if refused != nil {
-			c.outcomes = append(c.outcomes, []*templateError{{code: code, err: refused, human: refused.Detail, path: objectPath(requestsPath.Index(k))}})
+			c.outcomes = append(c.outcomes,
+				[]*templateError{{code: code, err: refused, human: refused.Detail,
+					path: objectPath(requestsPath.Index(k))}})
 			continue
 		}
 		// Compiled without error before: counting comes first.
@@ -111,11 +114,13 @@ func answerError(x *resourcev1.ExactDeviceRequest, k int, a device.Answer) *temp
 	switch {
 	case a.Err != nil:
 		detail := fmt.Sprintf("CEL evaluation failed for DeviceClass %s: %v", x.DeviceClassName, a.Err)
-		return &templateError{code: CodeSelectorFails, err: field.Invalid(path, nil, detail), human: detail, path: objectPath(path)}
+		return &templateError{code: CodeSelectorFails, err: field.Invalid(path, nil, detail), human: detail,
+			path: objectPath(path)}
 	case a.Matched < x.Count:
 		err := errors.New(message.Of(message.TooFewOfClass, x.DeviceClassName,
 			fmt.Sprint(a.Matched), fmt.Sprint(x.Count)).Text())
-		return &templateError{code: CodeTooFewDevices, err: field.InternalError(path, err), human: err.Error(), path: objectPath(path)}
+		return &templateError{code: CodeTooFewDevices, err: field.InternalError(path, err), human: err.Error(),
+			path: objectPath(path)}
 	}
 	return nil
 }

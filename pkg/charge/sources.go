@@ -33,7 +33,8 @@ func (q *sourceRequest) path() *field.Path {
 var rowNames = []string{"deviceSelector", "DeviceClass selector", "request selector"}
 
 // eachSourceRequest visits the device requests whose class has sources. It stops at the first error.
-func (r *run) eachSourceRequest(sources func(class string) []config.Source, visit func(*sourceRequest, []config.Source)) {
+func (r *run) eachSourceRequest(sources func(class string) []config.Source,
+	visit func(*sourceRequest, []config.Source)) {
 	for i := range r.w.PodSets {
 		for _, c := range r.claimsOf(i) {
 			t := r.e.template(r.w.Namespace, c.template)
@@ -138,13 +139,16 @@ func (e *Engine) answer(q *sourceRequest, s config.Source, selector *device.Expr
 func (r *run) match(q *sourceRequest, s config.Source, kind string) *sourceAnswer {
 	x := r.e.inv.Compile(s.Selector)
 	if x.CompileError != "" {
-		err := field.Invalid(q.path().Index(0).Child("cel", "expression"), s.Selector, "deviceSelector CEL compilation failed: "+x.CompileError)
-		r.refuse(refusal{code: CodeInvalidSelector, errs: field.ErrorList{err}, human: err.Detail, evidence: q.evidence(r)})
+		err := field.Invalid(q.path().Index(0).Child("cel", "expression"), s.Selector,
+			"deviceSelector CEL compilation failed: "+x.CompileError)
+		r.refuse(refusal{code: CodeInvalidSelector, errs: field.ErrorList{err}, human: err.Detail,
+			evidence: q.evidence(r)})
 		return nil
 	}
 	a := r.e.answer(q, s, x)
 	if pools := r.unclearPools(s.Driver); pools != "" {
-		r.chance("the slices of pool "+pools+" of "+s.Driver+" state different slice counts, so whether it is complete depends on their order", nil, q.evidence(r)...)
+		r.chance("the slices of pool "+pools+" of "+s.Driver+" state different slice counts, so whether it is "+
+			"complete depends on their order", nil, q.evidence(r)...)
 	}
 	if len(a.failures) > 0 {
 		r.refuseFailures(q, a.failures)
@@ -155,7 +159,8 @@ func (r *run) match(q *sourceRequest, s config.Source, kind string) *sourceAnswe
 			fmt.Sprint(q.exactly.Count)).Text())
 		r.refuse(refusal{
 			code: CodeTooFewDevices, errs: field.ErrorList{field.InternalError(q.path(), err)},
-			human:    fmt.Sprintf("%d device(s) of %s in complete pools match request %s of template %s, %d are asked for%s", a.usable, s.Driver, q.name(), q.claim.template, q.exactly.Count, r.poolHint(s.Driver)),
+			human: fmt.Sprintf("%d device(s) of %s in complete pools match request %s of template %s, %d are "+
+				"asked for%s", a.usable, s.Driver, q.name(), q.claim.template, q.exactly.Count, r.poolHint(s.Driver)),
 			evidence: append(q.evidence(r), r.sourceEvidence(s, "driver", s.Driver)),
 		})
 		return nil
@@ -168,10 +173,13 @@ func (q *sourceRequest) name() string { return q.template.spec.Devices.Requests[
 func (r *run) refuseFailures(q *sourceRequest, failures []device.Failure) {
 	f := refusal{code: CodeSelectorFails, evidence: q.evidence(r)}
 	for n, fail := range failures {
-		err := field.InternalError(q.path(), fmt.Errorf("%s %w", message.Of(message.SourceSelectorFails, rowNames[fail.Row], fail.Device).Text(), fail.Err))
+		err := field.InternalError(q.path(),
+			fmt.Errorf("%s %w", message.Of(message.SourceSelectorFails, rowNames[fail.Row], fail.Device).Text(),
+				fail.Err))
 		if n == 0 {
 			f.errs = field.ErrorList{err}
-			f.human = fmt.Sprintf("the %s can't be evaluated on device %s: %v; guard the access, for example with has()", rowNames[fail.Row], fail.Device, fail.Err)
+			f.human = fmt.Sprintf("the %s can't be evaluated on device %s: %v; guard the access, for example with has()",
+				rowNames[fail.Row], fail.Device, fail.Err)
 			f.evidence = append(f.evidence, object(fail.Slice.Record, "spec.devices", fail.Device))
 			continue
 		}
@@ -200,7 +208,8 @@ func (r *run) poolHint(driver string) string {
 	}
 	for _, p := range pools {
 		if !p.Complete() {
-			return fmt.Sprintf("; pool %s is incomplete (%d of %d slices of generation %d) and does not count", p.Name, len(p.Slices), p.Expected, p.Generation)
+			return fmt.Sprintf("; pool %s is incomplete (%d of %d slices of generation %d) and does not count", p.Name,
+				len(p.Slices), p.Expected, p.Generation)
 		}
 	}
 	return ""
@@ -212,5 +221,6 @@ func (r *run) sourceEvidence(s config.Source, fieldName, value string) Evidence 
 	if s.Capacity {
 		kind = "capacity"
 	}
-	return r.configEvidence(fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].%s.%s", s.Mapping, s.Index, kind, fieldName), value)
+	return r.configEvidence(fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].%s.%s", s.Mapping, s.Index, kind,
+		fieldName), value)
 }

@@ -33,7 +33,8 @@ func (t *claimTemplate) classEvidence(request int) Evidence {
 	}
 	var e Evidence
 	if x := t.spec.Devices.Requests[request].Exactly; x != nil {
-		e = object(t.record, objectPath(requestsPath.Index(request).Child("exactly", "deviceClassName")), x.DeviceClassName)
+		e = object(t.record, objectPath(requestsPath.Index(request).Child("exactly", "deviceClassName")),
+			x.DeviceClassName)
 	} else {
 		e = object(t.record, objectPath(requestsPath.Index(request).Child("firstAvailable")), "")
 	}
@@ -70,7 +71,8 @@ func (e *Engine) template(namespace, name string) *claimTemplate {
 		return t
 	}
 	var t *claimTemplate
-	if obj, record, ok := cluster.Lookup[*resourcev1.ResourceClaimTemplate](e.snap, cluster.ResourceClaimTemplate, namespace, name); ok {
+	if obj, record, ok := cluster.Lookup[*resourcev1.ResourceClaimTemplate](e.snap, cluster.ResourceClaimTemplate,
+		namespace, name); ok {
 		t = &claimTemplate{record: record, spec: &obj.Spec.Spec}
 		t.countDevices(e)
 	}
@@ -85,11 +87,13 @@ func (t *claimTemplate) countDevices(e *Engine) {
 	b := e.cfg.Behavior
 	if b.RejectConstraintsAndConfig {
 		if len(t.spec.Devices.Constraints) > 0 {
-			t.countErr = invalid(CodeConstraints, field.NewPath("devices", "constraints"), nil, "device constraints (MatchAttribute) are not supported")
+			t.countErr = invalid(CodeConstraints, field.NewPath("devices", "constraints"), nil,
+				"device constraints (MatchAttribute) are not supported")
 			return
 		}
 		if len(t.spec.Devices.Config) > 0 {
-			t.countErr = invalid(CodeClaimConfig, field.NewPath("devices", "config"), nil, "device config is not supported")
+			t.countErr = invalid(CodeClaimConfig, field.NewPath("devices", "config"), nil,
+				"device config is not supported")
 			return
 		}
 	}
@@ -100,7 +104,8 @@ func (t *claimTemplate) countDevices(e *Engine) {
 		class, n, err := deviceRequest(e, req, requestsPath.Index(k))
 		var alternatives []string
 		if len(req.FirstAvailable) > 0 && b.PrioritizedList {
-			class, n, alternatives, err = prioritizedList(e, req.FirstAvailable, requestsPath.Index(k).Child("firstAvailable"))
+			class, n, alternatives, err = prioritizedList(e, req.FirstAvailable,
+				requestsPath.Index(k).Child("firstAvailable"))
 		}
 		if err != nil {
 			t.countErr = err
@@ -131,18 +136,21 @@ const skipped = math.MinInt64
 
 // deviceRequest returns class and count of one device request, or the reason for which it is refused.
 // Kueue tests in this order; which feature is named depends on it.
-func deviceRequest(e *Engine, req *resourcev1.DeviceRequest, path *field.Path) (class string, count int64, refused *templateError) {
+func deviceRequest(e *Engine, req *resourcev1.DeviceRequest, path *field.Path) (class string, count int64,
+	refused *templateError) {
 	b, x := e.cfg.Behavior, req.Exactly
 	exactly := path.Child("exactly")
 	switch {
 	case req.FirstAvailable != nil:
 		return "", 0, invalid(CodeFirstAvailable, path, nil, "FirstAvailable device selection is not supported")
 	case x == nil && !b.NilExactlyIsError:
-		return "", 0, &templateError{code: CodeManagerPanics, human: "a device request has neither exactly nor firstAvailable; this Kueue version crashes on it", path: objectPath(path)}
+		return "", 0, &templateError{code: CodeManagerPanics, human: "a device request has neither exactly nor " +
+			"firstAvailable; this Kueue version crashes on it", path: objectPath(path)}
 	case x == nil:
 		return "", 0, invalid(CodeExactlyMissing, path, nil, "Exactly must be set if FirstAvailable is nil")
 	case b.RejectCELSelectors && len(x.Selectors) > 0:
-		return "", 0, invalid(CodeSelectorsUnsupported, exactly.Child("selectors"), nil, "CEL selectors are not supported")
+		return "", 0, invalid(CodeSelectorsUnsupported, exactly.Child("selectors"), nil,
+			"CEL selectors are not supported")
 	}
 	if !b.RejectCELSelectors {
 		if _, errs := e.compile(x.Selectors, exactly.Child("selectors"), "CEL compilation failed"); len(errs) > 0 {
@@ -159,9 +167,11 @@ func deviceRequest(e *Engine, req *resourcev1.DeviceRequest, path *field.Path) (
 	case resourcev1.DeviceAllocationModeExactCount:
 		return x.DeviceClassName, x.Count, nil
 	case resourcev1.DeviceAllocationModeAll:
-		return "", 0, invalid(CodeAllocationMode, exactly.Child("allocationMode"), x.AllocationMode, "AllocationMode 'All' is not supported")
+		return "", 0, invalid(CodeAllocationMode, exactly.Child("allocationMode"), x.AllocationMode,
+			"AllocationMode 'All' is not supported")
 	}
-	return "", 0, invalid(CodeAllocationMode, exactly.Child("allocationMode"), x.AllocationMode, fmt.Sprintf("unsupported allocation mode: %s", x.AllocationMode))
+	return "", 0, invalid(CodeAllocationMode, exactly.Child("allocationMode"), x.AllocationMode,
+		fmt.Sprintf("unsupported allocation mode: %s", x.AllocationMode))
 }
 
 func invalid(code string, path *field.Path, value any, detail string) *templateError {
@@ -172,7 +182,8 @@ func invalid(code string, path *field.Path, value any, detail string) *templateE
 func objectPath(p *field.Path) string { return "spec.spec." + p.String() }
 
 // compile compiles the CEL selectors of a list, and reports those that do not compile as Kueue does.
-func (e *Engine) compile(selectors []resourcev1.DeviceSelector, path *field.Path, context string) ([]*device.Expression, field.ErrorList) {
+func (e *Engine) compile(selectors []resourcev1.DeviceSelector, path *field.Path, context string) ([]*device.Expression,
+	field.ErrorList) {
 	var row []*device.Expression
 	var errs field.ErrorList
 	for i, s := range selectors {
@@ -181,7 +192,8 @@ func (e *Engine) compile(selectors []resourcev1.DeviceSelector, path *field.Path
 		}
 		x := e.inv.Compile(s.CEL.Expression)
 		if x.CompileError != "" {
-			errs = append(errs, field.Invalid(path.Index(i).Child("cel", "expression"), s.CEL.Expression, context+": "+x.CompileError))
+			errs = append(errs,
+				field.Invalid(path.Index(i).Child("cel", "expression"), s.CEL.Expression, context+": "+x.CompileError))
 			continue
 		}
 		row = append(row, x)
@@ -191,7 +203,8 @@ func (e *Engine) compile(selectors []resourcev1.DeviceSelector, path *field.Path
 
 // classRow resolves a DeviceClass and compiles its selectors. path is that of the device requests'
 // parent, as Kueue passes it. missing tells that DeviceClasses are not in the input.
-func (e *Engine) classRow(class string, at *field.Path) (row []*device.Expression, refused *field.Error, code string, missing bool) {
+func (e *Engine) classRow(class string, at *field.Path) (row []*device.Expression, refused *field.Error, code string,
+	missing bool) {
 	if class == "" {
 		return nil, nil, "", false
 	}
@@ -200,7 +213,9 @@ func (e *Engine) classRow(class string, at *field.Path) (row []*device.Expressio
 		if !e.knownAbsent(cluster.DeviceClass.Kind, "", class) {
 			return nil, nil, "", true
 		}
-		return nil, field.InternalError(at, fmt.Errorf("%s: %w", message.Of(message.ClassUnreadable, class).Text(), notFound("DeviceClass", class))), CodeDeviceClassNotFound, false
+		return nil, field.InternalError(at,
+			fmt.Errorf("%s: %w", message.Of(message.ClassUnreadable, class).Text(),
+				notFound("DeviceClass", class))), CodeDeviceClassNotFound, false
 	}
 	row, errs := e.compile(dc.Spec.Selectors, at, fmt.Sprintf("DeviceClass %s has invalid CEL selector", class))
 	if len(errs) > 0 {

@@ -93,13 +93,18 @@ func (f *auditFlags) register(cmd *cobra.Command) {
 	f.config.AddFlags(connection)
 
 	input := pflag.NewFlagSet(inputGroup, pflag.ContinueOnError)
-	input.StringArrayVarP(&f.filenames, "filename", "f", nil, "file, directory, glob or - with objects to lay over the cluster or the export; repeatable")
+	input.StringArrayVarP(&f.filenames, "filename", "f", nil, "file, directory, glob or - with objects to lay over "+
+		"the cluster or the export; repeatable")
 	input.StringArrayVar(&f.from, "from", nil,
-		"file, directory, glob or - with an export of the whole cluster, read instead of a live one; demo takes a small cluster that is built in; repeatable")
-	input.StringArrayVar(&f.compare, "compare", nil, "file, directory, glob or - with an older export of the cluster: say what has changed since; repeatable")
-	input.StringVar(&f.failOn, "fail-on", failNever, "exit with code 1 when something of this severity or above does not add up or is found by lint: "+strings.Join(failModes, ", "))
+		"file, directory, glob or - with an export of the whole cluster, read instead of a live one; demo takes a "+
+			"small cluster that is built in; repeatable")
+	input.StringArrayVar(&f.compare, "compare", nil, "file, directory, glob or - with an older export of the "+
+		"cluster: say what has changed since; repeatable")
+	input.StringVar(&f.failOn, "fail-on", failNever, "exit with code 1 when something of this severity or above does "+
+		"not add up or is found by lint: "+strings.Join(failModes, ", "))
 	input.BoolVar(&f.strict, "strict", false, "exit with code 3 when something is not known for lack of evidence")
-	input.BoolVar(&f.allResources, "all-resources", false, "take cpu, memory and what every pod has into the ledger, too")
+	input.BoolVar(&f.allResources, "all-resources", false, "take cpu, memory and what every pod has into the ledger, "+
+		"too")
 	f.registerConfig(input, "the configuration of lint: which rules, how severe, and what is left out")
 	addRulesFlag(input, &f.packs)
 
@@ -110,7 +115,8 @@ func (f *auditFlags) register(cmd *cobra.Command) {
 	output.StringVarP(&f.output, "output", "o", "text", "output format: "+strings.Join(report.AuditFormats, ", "))
 	output.StringVar(&f.color, "color", "auto", "colour: auto (on a terminal, unless NO_COLOR is set), always or never")
 
-	addGroups(cmd, group{inputGroup, input}, group{kueueGroup, kueue}, group{outputGroup, output}, group{connectionGroup, connection})
+	addGroups(cmd, group{inputGroup, input}, group{kueueGroup, kueue}, group{outputGroup, output},
+		group{connectionGroup, connection})
 	registerCompletions(cmd)
 	setUsage(cmd, "namespace", "namespace of the objects of -f that name none")
 }
@@ -139,14 +145,15 @@ func (f *auditFlags) toOptions(env Env) (*auditOptions, error) {
 	return o, err
 }
 
-// configure reads the project's configuration of lint, so that audit tells the findings that lint tells. It is not for the
-// ledger, which is about the cluster there is: the version of Kueue stands in only where the input tells none, and what
-// fails a job is for --fail-on to say.
+// configure reads the project's configuration of lint, so that audit tells the findings that lint tells. It is not for
+// the ledger, which is about the cluster there is: the version of Kueue stands in only where the input tells none, and
+// what fails a job is for --fail-on to say.
 func (f *auditFlags) configure(cmd *cobra.Command, o *auditOptions) error {
 	if err := f.configureRules(cmd.Flags().Changed, o.lintOptions); err != nil {
 		return err
 	}
-	o.supposed = config.Supposed{Version: o.project.KueueVersion, By: "kueueVersion of " + cmp.Or(f.lintConfig, lintconfig.FileName)}
+	o.supposed = config.Supposed{Version: o.project.KueueVersion, By: "kueueVersion of " +
+		cmp.Or(f.lintConfig, lintconfig.FileName)}
 	return nil
 }
 
@@ -206,7 +213,8 @@ func (o *auditOptions) verdict(r *audit.Report, in *lintInput) error {
 	if len(in.Snapshot.Problems) > 0 {
 		return errUnreadable
 	}
-	if o.failOn != failNever && slices.ContainsFunc(r.Severities(), func(s lint.Severity) bool { return s.AtLeast(lint.Severity(o.failOn)) }) {
+	if o.failOn != failNever &&
+		slices.ContainsFunc(r.Severities(), func(s lint.Severity) bool { return s.AtLeast(lint.Severity(o.failOn)) }) {
 		return errFindings
 	}
 	unknown, unread := len(r.Unknown)+len(r.Findings.Unevaluated), len(in.Snapshot.Coverage.Forbidden())

@@ -17,8 +17,8 @@ import (
 // maxOwners bounds the way up a chain of owners, which may be a cycle in broken input.
 const maxOwners = 16
 
-// choose takes the workloads asked for, in their order: where nothing selects, those of the jobs of -f, if it holds any.
-// The error names the arguments nothing answers to.
+// choose takes the workloads asked for, in their order: where nothing selects, those of the jobs of -f, if it holds
+// any. The error names the arguments nothing answers to.
 func choose(snap *cluster.Snapshot, all []*workload.Workload, o *options) ([]*workload.Workload, error) {
 	laid := o.ofFiles(all)
 	all = slices.DeleteFunc(slices.Clone(all), func(w *workload.Workload) bool {
@@ -35,7 +35,8 @@ func choose(snap *cluster.Snapshot, all []*workload.Workload, o *options) ([]*wo
 	default:
 		all = slices.DeleteFunc(all, func(w *workload.Workload) bool { return !isLaid(w) })
 		if len(all) == 0 {
-			missing = append(missing, fmt.Errorf("the workloads of -f are in namespace %[1]s, not in %[2]s; name it with -n %[1]s", laid[0].Namespace, o.namespace))
+			missing = append(missing, fmt.Errorf("the workloads of -f are in namespace %[1]s, not in %[2]s; name it "+
+				"with -n %[1]s", laid[0].Namespace, o.namespace))
 		}
 		return ownOnes(all), errors.Join(missing...)
 	}
@@ -53,10 +54,11 @@ func choose(snap *cluster.Snapshot, all []*workload.Workload, o *options) ([]*wo
 	return chosen, errors.Join(missing...)
 }
 
-// ofFiles are the workloads of the jobs of -f, when they are what is asked for: nothing else is selected, and there is a
-// cluster or an export below the files.
+// ofFiles are the workloads of the jobs of -f, when they are what is asked for: nothing else is selected, and there is
+// a cluster or an export below the files.
 func (o *options) ofFiles(all []*workload.Workload) []*workload.Workload {
-	if !o.aboutFiles || len(o.filenames) == 0 || o.filesAlone || o.allNamespaces || len(o.targets)+len(o.within) > 0 || !o.labels.Empty() {
+	if !o.aboutFiles || len(o.filenames) == 0 || o.filesAlone || o.allNamespaces || len(o.targets)+len(o.within) > 0 ||
+		!o.labels.Empty() {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(w *workload.Workload) bool { return !isLaid(w) })
@@ -69,12 +71,14 @@ func isLaid(w *workload.Workload) bool {
 }
 
 // inQueues keeps the workloads of the queues of --queue. A queue without workloads is found when it is in the input.
-func inQueues(snap *cluster.Snapshot, all []*workload.Workload, o *options) (kept []*workload.Workload, missing []error) {
+func inQueues(snap *cluster.Snapshot, all []*workload.Workload, o *options) (kept []*workload.Workload,
+	missing []error) {
 	found := map[string]bool{}
 	for _, w := range all {
 		in := false
 		for _, t := range o.within {
-			if t.kind == cluster.LocalQueue && w.Queue == t.name || t.kind == cluster.ClusterQueue && queueOf(snap, w) == t.name {
+			if t.kind == cluster.LocalQueue && w.Queue == t.name || t.kind == cluster.ClusterQueue &&
+				queueOf(snap, w) == t.name {
 				in, found[t.name] = true, true
 			}
 		}
@@ -98,7 +102,8 @@ func inQueues(snap *cluster.Snapshot, all []*workload.Workload, o *options) (kep
 
 // ownOnes leaves out the children of managed jobs, which are charged through these, unless there is nothing else.
 func ownOnes(all []*workload.Workload) []*workload.Workload {
-	own := slices.DeleteFunc(slices.Clone(all), func(w *workload.Workload) bool { return w.State == workload.Elsewhere })
+	own := slices.DeleteFunc(slices.Clone(all),
+		func(w *workload.Workload) bool { return w.State == workload.Elsewhere })
 	if len(own) == 0 {
 		return all
 	}
@@ -147,7 +152,8 @@ func answering(snap *cluster.Snapshot, all []*workload.Workload, t target) []*wo
 	for _, w := range all {
 		switch {
 		case is(identityOf(w.Ref())), is(identityOf(w.OwnerRef)):
-		case is(identity{cluster.LocalQueue, w.Namespace, w.Queue}), is(identity{cluster.ClusterQueue, "", queueOf(snap, w)}):
+		case is(identity{cluster.LocalQueue, w.Namespace, w.Queue}),
+			is(identity{cluster.ClusterQueue, "", queueOf(snap, w)}):
 		case t.name != "" && above[identityOf(w.OwnerRef)]:
 		case slices.ContainsFunc(w.Members, func(o *cluster.Object) bool { return is(identityOf(o.Ref)) }):
 		case w.Owner != nil && slices.ContainsFunc(owners(snap, w.Owner), is):
@@ -179,7 +185,8 @@ func owners(snap *cluster.Snapshot, o *cluster.Object) []identity {
 		if ref == nil {
 			break
 		}
-		id := identityOf(cluster.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: o.Ref.Namespace, Name: ref.Name})
+		id := identityOf(cluster.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: o.Ref.Namespace,
+			Name: ref.Name})
 		out = append(out, id)
 		o = snap.Get(id.kind, id.namespace, id.name)
 	}

@@ -77,7 +77,8 @@ func newCollect(env Env) *cobra.Command {
 	connection := pflag.NewFlagSet(connectionGroup, pflag.ContinueOnError)
 	f.config.AddFlags(connection)
 	output := pflag.NewFlagSet(outputGroup, pflag.ContinueOnError)
-	output.StringVarP(&f.output, "output", "o", "", "file to write, which ends in .tar.gz or .tgz; - for standard output")
+	output.StringVarP(&f.output, "output", "o", "", "file to write, which ends in .tar.gz or .tgz; - for standard "+
+		"output")
 	output.StringSliceVar(&f.redact, "redact", nil, "what to replace: names")
 	output.BoolVar(&f.strict, "strict", false, "exit with code 3 when a kind may not be read")
 	addGroups(cmd, group{outputGroup, output}, group{connectionGroup, connection})
@@ -112,7 +113,8 @@ func (f *collectFlags) run(ctx context.Context, env Env) error {
 		return errors.New("no cluster to collect from: set up a kubeconfig, or name a server with --server")
 	}
 	d := collect.New(collect.Options{
-		Namespace: o.namespace, Program: currentVersion().Version, Time: env.Now(), ReplaceNames: slices.Contains(f.redact, "names"),
+		Namespace: o.namespace, Program: currentVersion().Version, Time: env.Now(),
+		ReplaceNames: slices.Contains(f.redact, "names"),
 	})
 	if err := readInto(ctx, o, d); err != nil {
 		return err
@@ -132,7 +134,8 @@ func (f *collectFlags) run(ctx context.Context, env Env) error {
 
 // readInto reads the cluster, and of the kinds that may not be listed in all namespaces that of the kubeconfig.
 func readInto(ctx context.Context, o *options, d *collect.Dump) error {
-	all := source.LiveOptions{Getter: o.config, Namespace: o.namespace, Kinds: liveKinds(func(gk schema.GroupKind) bool { return gk != cluster.ConfigMap && gk != cluster.Namespace })}
+	all := source.LiveOptions{Getter: o.config, Namespace: o.namespace,
+		Kinds: liveKinds(func(gk schema.GroupKind) bool { return gk != cluster.ConfigMap && gk != cluster.Namespace })}
 	if err := source.ReadLive(ctx, all, d); err != nil {
 		return err
 	}

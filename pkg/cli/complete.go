@@ -66,7 +66,8 @@ func (f *flags) completeQueues(cmd *cobra.Command, args []string, typed string) 
 
 // completeNamespaces completes the name of a namespace.
 func (f *flags) completeNamespaces(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-	names := slices.DeleteFunc(f.names(cmd.Context(), cluster.Namespace), func(n string) bool { return !strings.HasPrefix(n, typed) })
+	names := slices.DeleteFunc(f.names(cmd.Context(), cluster.Namespace),
+		func(n string) bool { return !strings.HasPrefix(n, typed) })
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
@@ -134,14 +135,15 @@ func (f *flags) completeKubeconfig(cmd *cobra.Command) {
 	}
 	for flag, names := range entries {
 		// The only error is a flag that does not exist, which a test would show.
-		_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			raw, err := f.config.ToRawKubeConfigLoader().RawConfig()
-			if err != nil {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			out := slices.DeleteFunc(names(&raw), func(n string) bool { return !strings.HasPrefix(n, typed) })
-			return out, cobra.ShellCompDirectiveNoFileComp
-		})
+		_ = cmd.RegisterFlagCompletionFunc(flag,
+			func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+				raw, err := f.config.ToRawKubeConfigLoader().RawConfig()
+				if err != nil {
+					return nil, cobra.ShellCompDirectiveNoFileComp
+				}
+				out := slices.DeleteFunc(names(&raw), func(n string) bool { return !strings.HasPrefix(n, typed) })
+				return out, cobra.ShellCompDirectiveNoFileComp
+			})
 	}
 	_ = cmd.RegisterFlagCompletionFunc("namespace", f.completeNamespaces)
 }

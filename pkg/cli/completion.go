@@ -71,7 +71,8 @@ func completeTypes(_ *cobra.Command, args []string, typed string) ([]string, cob
 func registerCompletions(cmd *cobra.Command) {
 	words := map[string][]string{
 		"color": colorModes, "kueue-version": release.All(),
-		"output": slices.DeleteFunc(slices.Clone(report.Formats), func(f string) bool { return strings.Contains(f, "=") }),
+		"output": slices.DeleteFunc(slices.Clone(report.Formats),
+			func(f string) bool { return strings.Contains(f, "=") }),
 	}
 	for flag, values := range words {
 		// The only error is a flag that does not exist, which a test would show.

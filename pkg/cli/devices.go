@@ -75,10 +75,12 @@ func newDevices(env Env) *cobra.Command {
 	}
 	f.registerInput(cmd)
 	selection := pflag.NewFlagSet(selectionGroup, pflag.ContinueOnError)
-	selection.StringSliceVar(&filter.nodes, "node", nil, "show the devices that can be used from these nodes; the same as naming them")
+	selection.StringSliceVar(&filter.nodes, "node", nil, "show the devices that can be used from these nodes; the "+
+		"same as naming them")
 	selection.StringSliceVar(&filter.drivers, "driver", nil, "show the devices of these drivers")
 	selection.StringSliceVar(&filter.pools, "pool", nil, "show the devices of these pools")
-	selection.StringVarP(&f.selector, "selector", "l", "", "show the devices that can be used from nodes with these labels")
+	selection.StringVarP(&f.selector, "selector", "l", "", "show the devices that can be used from nodes with these "+
+		"labels")
 	addGroups(cmd, group{selectionGroup, selection})
 	setUsage(cmd, "namespace", "namespace of the objects of -f that name none; claims are read in all namespaces")
 	setUsage(cmd, "strict", "exit with code 3 when what claims hold is not known")
@@ -135,19 +137,23 @@ func runDevices(ctx context.Context, env Env, o *options, filter *deviceFilter) 
 }
 
 // over makes the filters of pools and of the devices in them; nil keeps all.
-func (d *deviceFilter) over(snap *cluster.Snapshot, stock *device.Stock) (func(*device.PoolStock) bool, func(*device.Group) bool, error) {
+func (d *deviceFilter) over(snap *cluster.Snapshot, stock *device.Stock) (func(*device.PoolStock) bool,
+	func(*device.Group) bool, error) {
 	var pool func(*device.PoolStock) bool
 	if len(d.drivers)+len(d.pools) > 0 {
 		pool = func(p *device.PoolStock) bool {
-			return (len(d.drivers) == 0 || slices.Contains(d.drivers, p.Driver)) && (len(d.pools) == 0 || slices.Contains(d.pools, p.Name))
+			return (len(d.drivers) == 0 || slices.Contains(d.drivers, p.Driver)) &&
+				(len(d.pools) == 0 || slices.Contains(d.pools, p.Name))
 		}
 	}
 	names := d.nodes
 	if !d.labels.Empty() {
 		if why := snap.Coverage.WhyMissing(cluster.Node); why != "" {
-			return nil, nil, fmt.Errorf("the labels of nodes are not known (Node: %s); name the nodes instead of -l", why)
+			return nil, nil,
+				fmt.Errorf("the labels of nodes are not known (Node: %s); name the nodes instead of -l", why)
 		}
-		names = slices.DeleteFunc(nodesLabelled(snap, d.labels), func(n string) bool { return len(d.nodes) > 0 && !slices.Contains(d.nodes, n) })
+		names = slices.DeleteFunc(nodesLabelled(snap, d.labels),
+			func(n string) bool { return len(d.nodes) > 0 && !slices.Contains(d.nodes, n) })
 		if len(names) == 0 {
 			return nil, nil, fmt.Errorf("no node has the labels %s", d.labels)
 		}
@@ -205,7 +211,8 @@ func (d *deviceFilter) unmatched(stock *device.Stock) error {
 }
 
 // completeDeviceNodes completes the names of nodes.
-func (f *flags) completeDeviceNodes(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (f *flags) completeDeviceNodes(cmd *cobra.Command, args []string, typed string) ([]string,
+	cobra.ShellCompDirective) {
 	var out []string
 	for _, n := range f.names(cmd.Context(), cluster.Node) {
 		if strings.HasPrefix(n, typed) && !slices.Contains(args, n) {

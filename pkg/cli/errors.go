@@ -33,7 +33,8 @@ func (e usageError) Unwrap() error { return e.error }
 // errUnreadable ends a run whose input had unreadable parts. They have been printed already.
 var errUnreadable = errors.New("some of the input could not be read")
 
-// errFindings ends a run that found something at or above --fail-on. The findings are the result, so nothing more is said.
+// errFindings ends a run that found something at or above --fail-on. The findings are the result, so nothing more is
+// said.
 var errFindings = errors.New("there are findings")
 
 // errIncomplete ends a run under --strict that lacked evidence.

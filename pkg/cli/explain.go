@@ -88,7 +88,8 @@ func newExplain(env Env) *cobra.Command {
 			queues, workloads := splitQueues(o.targets)
 			if len(queues) > 0 {
 				if fits {
-					return usageError{errors.New("--fit is about workloads; name those of a queue with --queue"), cmd.CommandPath()}
+					return usageError{errors.New("--fit is about workloads; name those of a queue with --queue"),
+						cmd.CommandPath()}
 				}
 				if err := checkQueues(o, queues, workloads, watch); err != nil {
 					return usageError{err, cmd.CommandPath()}
@@ -103,20 +104,25 @@ func newExplain(env Env) *cobra.Command {
 				return runExplain(cmd.Context(), env, o)
 			}
 			if !o.live || len(o.filenames) > 0 {
-				return usageError{errors.New("--watch follows a live cluster; it does not go with --from or -f"), cmd.CommandPath()}
+				return usageError{errors.New("--watch follows a live cluster; it does not go with --from or -f"),
+					cmd.CommandPath()}
 			}
 			return watchExplain(cmd.Context(), env, o)
 		},
 	}
 	f.register(cmd)
 	selection := pflag.NewFlagSet(selectionGroup, pflag.ContinueOnError)
-	selection.BoolVarP(&watch, "watch", "w", false, "explain again whenever Kueue has changed a workload, until all are admitted")
+	selection.BoolVarP(&watch, "watch", "w", false, "explain again whenever Kueue has changed a workload, until all "+
+		"are admitted")
 	selection.StringArrayVar(&ofQueues, "queue", nil, queueFlagUsage)
-	selection.IntVar(&most, "max-pending", defaultPending, "of a queue, list this many of the workloads that wait; 0 lists all")
+	selection.IntVar(&most, "max-pending", defaultPending, "of a queue, list this many of the workloads that wait; 0 "+
+		"lists all")
 	addGroups(cmd, group{selectionGroup, selection})
 	devices := pflag.NewFlagSet(devicesGroup, pflag.ContinueOnError)
-	devices.BoolVar(&fits, "fit", false, "say, too, whether the pods can get their devices now, node by node; reads nodes, pods and claims")
-	devices.DurationVar(&limit, "fit-timeout", limit, "how long --fit may take for a workload; after it, the answer is unknown")
+	devices.BoolVar(&fits, "fit", false, "say, too, whether the pods can get their devices now, node by node; reads "+
+		"nodes, pods and claims")
+	devices.DurationVar(&limit, "fit-timeout", limit, "how long --fit may take for a workload; after it, the answer "+
+		"is unknown")
 	addGroups(cmd, group{devicesGroup, devices})
 	return cmd
 }
@@ -173,7 +179,8 @@ func byQueue(charges []*charge.Charge) []int {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(charges[a].ClusterQueue, charges[b].ClusterQueue) })
+	slices.SortStableFunc(order,
+		func(a, b int) int { return cmp.Compare(charges[a].ClusterQueue, charges[b].ClusterQueue) })
 	return order
 }
 

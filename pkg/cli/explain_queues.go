@@ -19,7 +19,8 @@ import (
 const defaultPending = 20
 
 // queueFlagUsage explains --queue.
-const queueFlagUsage = "take the workloads of this queue: clusterqueue/NAME, localqueue/NAME, or NAME for both; repeatable"
+const queueFlagUsage = "take the workloads of this queue: clusterqueue/NAME, localqueue/NAME, or NAME for both; " +
+	"repeatable"
 
 func isQueue(gk schema.GroupKind) bool { return gk == cluster.ClusterQueue || gk == cluster.LocalQueue }
 
@@ -66,11 +67,14 @@ func (o *options) selectQueues(values []string) error {
 func checkQueues(o *options, queues, workloads []target, watch bool) error {
 	switch {
 	case len(workloads) > 0:
-		return fmt.Errorf("%s is a queue and %s is not; explain queues and workloads one at a time", queues[0], workloads[0])
+		return fmt.Errorf("%s is a queue and %s is not; explain queues and workloads one at a time", queues[0],
+			workloads[0])
 	case watch:
-		return errors.New("--watch follows workloads, not queues; to follow those of a queue: explain --queue NAME --watch")
+		return errors.New("--watch follows workloads, not queues; to follow those of a queue: explain --queue NAME " +
+			"--watch")
 	case !o.labels.Empty():
-		return errors.New("--selector selects workloads, and a queue is explained with all of its; for some of them: explain --queue NAME --selector LABELS")
+		return errors.New("--selector selects workloads, and a queue is explained with all of its; for some of them: " +
+			"explain --queue NAME --selector LABELS")
 	}
 	return nil
 }
@@ -89,7 +93,8 @@ func runExplainQueues(ctx context.Context, env Env, o *options, targets []target
 	var items []*explain.Queue
 	for _, object := range objects {
 		q := explainer.Queue(object, trees, most)
-		if q.Verdict == explain.QueueUnknown || !q.Known || q.Tree == nil || q.Head != nil && q.Head.Predicted.State == explain.Unknown {
+		if q.Verdict == explain.QueueUnknown || !q.Known || q.Tree == nil || q.Head != nil &&
+			q.Head.Predicted.State == explain.Unknown {
 			unknown++
 		}
 		items = append(items, q)
@@ -97,7 +102,8 @@ func runExplainQueues(ctx context.Context, env Env, o *options, targets []target
 	if missing != nil && len(items) == 0 {
 		return missing
 	}
-	err = s.finishWith(env, o, report.NewQueueExplanations(s.conf, trees, items), errIncomplete{unknown: unknown, what: "queues that are not known in full"})
+	err = s.finishWith(env, o, report.NewQueueExplanations(s.conf, trees, items),
+		errIncomplete{unknown: unknown, what: "queues that are not known in full"})
 	if err == nil {
 		return missing
 	}
@@ -110,8 +116,11 @@ func queueObjects(snap *cluster.Snapshot, o *options, targets []target) ([]*clus
 	var missing []error
 	for _, gk := range []schema.GroupKind{cluster.ClusterQueue, cluster.LocalQueue} {
 		for _, object := range snap.List(gk) {
-			inside := gk == cluster.ClusterQueue || o.namespace == "" || o.showsAll || object.Ref.Namespace == o.namespace
-			if inside && slices.ContainsFunc(targets, func(t target) bool { return t.kind == gk && (t.name == "" || t.name == object.Ref.Name) }) {
+			inside := gk == cluster.ClusterQueue || o.namespace == "" || o.showsAll ||
+				object.Ref.Namespace == o.namespace
+			if inside &&
+				slices.ContainsFunc(targets,
+					func(t target) bool { return t.kind == gk && (t.name == "" || t.name == object.Ref.Name) }) {
 				out = append(out, object)
 			}
 		}

@@ -16,10 +16,12 @@ func warnTwice(env Env, snap *cluster.Snapshot) {
 			return
 		}
 		why := "newer, resourceVersion " + t.Taken.Meta.ResourceVersion
-		if t.Taken.Meta.ResourceVersion == "" || t.Left.Meta.ResourceVersion == "" || t.Taken.Meta.ResourceVersion == t.Left.Meta.ResourceVersion {
+		if t.Taken.Meta.ResourceVersion == "" || t.Left.Meta.ResourceVersion == "" ||
+			t.Taken.Meta.ResourceVersion == t.Left.Meta.ResourceVersion {
 			why = "it stands later"
 		}
-		fmt.Fprintf(env.ErrOut, "warning: %s is in the input twice; taken from %s (%s), not from %s\n", t.Taken.Ref, t.Taken.Origin, why, t.Left.Origin)
+		fmt.Fprintf(env.ErrOut, "warning: %s is in the input twice; taken from %s (%s), not from %s\n", t.Taken.Ref,
+			t.Taken.Origin, why, t.Left.Origin)
 	}
 }
 
@@ -39,6 +41,7 @@ func hintKinds(env Env, o *options, snap *cluster.Snapshot, missing []string) {
 	}
 	resources := cluster.ListNames(missing)
 	if len(resources) > 0 {
-		fmt.Fprintf(env.ErrOut, "hint: get what is missing with: kubectl get -A -o yaml %s > missing.yaml, and add it with --from missing.yaml\n", strings.Join(resources, ","))
+		fmt.Fprintf(env.ErrOut, "hint: get what is missing with: kubectl get -A -o yaml %s > missing.yaml, and add "+
+			"it with --from missing.yaml\n", strings.Join(resources, ","))
 	}
 }

@@ -31,8 +31,10 @@ func read(ctx context.Context, env Env, o *options, b inlet) error {
 	if len(o.filenames) == 0 {
 		return nil
 	}
-	files := source.Options{Filenames: o.filenames, Recursive: o.recursive, Stdin: env.In, Texts: o.texts, Skip: o.skips}
-	return source.Read(ctx, files, b.Sink(cluster.InputOptions{Laid: true, Whole: o.filesAlone, Namespace: o.laidNamespace}))
+	files := source.Options{Filenames: o.filenames, Recursive: o.recursive, Stdin: env.In, Texts: o.texts,
+		Skip: o.skips}
+	return source.Read(ctx, files,
+		b.Sink(cluster.InputOptions{Laid: true, Whole: o.filesAlone, Namespace: o.laidNamespace}))
 }
 
 // readExport reads everything --from names. Directories are read with all below them: a must-gather is a tree.
@@ -50,7 +52,8 @@ func readExport(ctx context.Context, env Env, o *options, b inlet) error {
 			}
 			continue
 		}
-		if err := source.Read(ctx, source.Options{Filenames: []string{name}, Recursive: true, Stdin: env.In}, sink); err != nil {
+		if err := source.Read(ctx, source.Options{Filenames: []string{name}, Recursive: true, Stdin: env.In},
+			sink); err != nil {
 			return err
 		}
 	}

@@ -128,9 +128,12 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	f.config.AddFlags(connection)
 
 	input := pflag.NewFlagSet(inputGroup, pflag.ContinueOnError)
-	input.StringArrayVarP(&f.filenames, "filename", "f", nil, "file, directory, glob or - with objects to check as if applied to the cluster or the export; repeatable")
-	input.StringArrayVar(&f.from, "from", nil, "file, directory, glob or - with an export of the whole cluster, read instead of a live one; repeatable")
-	input.StringVar(&f.failOn, "fail-on", string(lint.Error), "exit with code 1 when there is a finding of this severity or above: "+strings.Join(failModes, ", "))
+	input.StringArrayVarP(&f.filenames, "filename", "f", nil, "file, directory, glob or - with objects to check as "+
+		"if applied to the cluster or the export; repeatable")
+	input.StringArrayVar(&f.from, "from", nil, "file, directory, glob or - with an export of the whole cluster, read "+
+		"instead of a live one; repeatable")
+	input.StringVar(&f.failOn, "fail-on", string(lint.Error), "exit with code 1 when there is a finding of this "+
+		"severity or above: "+strings.Join(failModes, ", "))
 
 	f.registerKept(input)
 	fixes := f.fixFlags()
@@ -144,30 +147,38 @@ func (f *lintFlags) register(cmd *cobra.Command) {
 	output.StringArrayVar(&f.reports, "report", nil, "write the findings to a file as well, as FORMAT=FILE; repeatable")
 	output.StringVar(&f.color, "color", "auto", "colour: auto (on a terminal, unless NO_COLOR is set), always or never")
 
-	addGroups(cmd, group{inputGroup, input}, group{fixGroup, fixes}, group{kueueGroup, kueue}, group{outputGroup, output}, group{connectionGroup, connection})
+	addGroups(cmd, group{inputGroup, input}, group{fixGroup, fixes}, group{kueueGroup, kueue},
+		group{outputGroup, output}, group{connectionGroup, connection})
 	registerCompletions(cmd)
 }
 
 // registerKueue adds the flags about versions and the configuration of Kueue.
 func (f *lintFlags) registerKueue(kueue *pflag.FlagSet) {
-	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.20.0 or main; the default is that of the manager's image")
-	kueue.StringVar(&f.kubernetesVersion, "kubernetes-version", "", "version of Kubernetes the manifests are for, for example 1.36")
-	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
-	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds it, in place of the one in the input")
+	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.20.0 or main; "+
+		"the default is that of the manager's image")
+	kueue.StringVar(&f.kubernetesVersion, "kubernetes-version", "", "version of Kubernetes the manifests are for, "+
+		"for example 1.36")
+	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; "+
+		"they win over the configuration")
+	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds "+
+		"it, in place of the one in the input")
 }
 
 func (f *lintFlags) toOptions(env Env, args []string) (*lintOptions, error) {
-	shared := flags{filenames: f.filenames, from: f.from, recursive: true, kueueVersion: f.kueueVersion, kueueConfig: f.kueueConfig,
+	shared := flags{filenames: f.filenames, from: f.from, recursive: true, kueueVersion: f.kueueVersion,
+		kueueConfig:  f.kueueConfig,
 		featureGates: f.featureGates, color: f.color, config: f.config}
 	if len(args) > 0 && len(f.from)+len(f.filenames) > 0 {
-		return nil, errors.New("PATHs are all there is: to check files against an export or a cluster, name them with -f")
+		return nil, errors.New("PATHs are all there is: to check files against an export or a cluster, name them " +
+			"with -f")
 	}
 	shared.filenames = slices.Concat(args, f.filenames)
 	packs, err := rulepack.Load(f.packs...)
 	if err != nil {
 		return nil, fmt.Errorf("--rules: %w", err)
 	}
-	o := &lintOptions{options: &options{flags: shared}, paths: args, failOn: f.failOn, packs: packs, rules: allRules(packs)}
+	o := &lintOptions{options: &options{flags: shared}, paths: args, failOn: f.failOn, packs: packs,
+		rules: allRules(packs)}
 	if !slices.Contains(failModes, f.failOn) {
 		return nil, fmt.Errorf("--fail-on must be one of %s, not %q", strings.Join(failModes, ", "), f.failOn)
 	}
@@ -185,7 +196,8 @@ func (f *lintFlags) toOptions(env Env, args []string) (*lintOptions, error) {
 	if o.gates, err = release.ParseFeatureGates(strings.Join(f.featureGates, ",")); err != nil {
 		return nil, fmt.Errorf("--feature-gates: %w", err)
 	}
-	if o.printer, err = report.NewFindingPrinter(report.Options{Format: f.output, Terminal: env.terminal(f.color)}); err != nil {
+	if o.printer, err = report.NewFindingPrinter(report.Options{Format: f.output,
+		Terminal: env.terminal(f.color)}); err != nil {
 		return nil, err
 	}
 	o.nodes = true
@@ -275,13 +287,15 @@ func concernsLaid(snap *cluster.Snapshot, f lint.Finding) bool {
 
 // verdict is the error that leads to exit code 1 or 2.
 func (o *lintOptions) verdict(result *lint.Result) error {
-	if slices.ContainsFunc(result.Findings, func(f lint.Finding) bool { return f.Rule.ID == unreadable && f.At.Line == 0 }) {
+	if slices.ContainsFunc(result.Findings,
+		func(f lint.Finding) bool { return f.Rule.ID == unreadable && f.At.Line == 0 }) {
 		return errUnreadable
 	}
 	if o.failOn == failNever {
 		return nil
 	}
-	if slices.ContainsFunc(result.Findings, func(f lint.Finding) bool { return f.Severity.AtLeast(lint.Severity(o.failOn)) }) {
+	if slices.ContainsFunc(result.Findings,
+		func(f lint.Finding) bool { return f.Severity.AtLeast(lint.Severity(o.failOn)) }) {
 		return errFindings
 	}
 	return nil
@@ -315,7 +329,8 @@ func readLint(ctx context.Context, env Env, o *lintOptions) (*lintInput, error) 
 		return nil, err
 	}
 	warnForbidden(env, snap, o.options)
-	conf, err := config.Resolve(snap, config.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates, Supposed: o.supposed})
+	conf, err := config.Resolve(snap,
+		config.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates, Supposed: o.supposed})
 	if err != nil {
 		return nil, err
 	}
@@ -336,7 +351,8 @@ func readPaths(ctx context.Context, env Env, o *lintOptions, b inlet) error {
 	}
 	o.filesAlone = true
 	sink := b.Sink(cluster.InputOptions{Laid: true, Whole: true, Namespace: *o.config.Namespace})
-	return source.Read(ctx, source.Options{Filenames: o.paths, Recursive: true, Stdin: env.In, Texts: o.texts, Skip: o.skips}, sink)
+	return source.Read(ctx,
+		source.Options{Filenames: o.paths, Recursive: true, Stdin: env.In, Texts: o.texts, Skip: o.skips}, sink)
 }
 
 // lintInput is what is linted, with the collector that read it.

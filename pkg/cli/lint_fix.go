@@ -33,7 +33,8 @@ const (
 
 func (f *lintFlags) fixFlags() *pflag.FlagSet {
 	fixes := pflag.NewFlagSet(fixGroup, pflag.ContinueOnError)
-	fixes.BoolVar(&f.fix, "fix", false, "change the files of PATH or -f where a fix is safe; with - the changed text goes to standard output, and findings to standard error")
+	fixes.BoolVar(&f.fix, "fix", false, "change the files of PATH or -f where a fix is safe; with - the changed text "+
+		"goes to standard output, and findings to standard error")
 	fixes.BoolVar(&f.diff, "diff", false, "show what --fix would change, and exit with code 1 if that is anything")
 	return fixes
 }
@@ -57,8 +58,8 @@ func (f *lintFlags) setFix(o *lintOptions) error {
 	return nil
 }
 
-// maxFixRounds bounds how often the input is linted again after fixes: one may be the ground for another, and some change the same
-// line.
+// maxFixRounds bounds how often the input is linted again after fixes: one may be the ground for another, and some
+// change the same line.
 const maxFixRounds = 10
 
 // fixes are the files that fixes change.
@@ -79,10 +80,12 @@ func runFix(ctx context.Context, env Env, o *lintOptions) error {
 		}
 		unreadable := countUnreadable(result)
 		if unreadableBefore >= 0 && unreadable > unreadableBefore {
-			return errors.New("a fix would make a file unreadable; nothing was written: please report this with the file")
+			return errors.New("a fix would make a file unreadable; nothing was written: please report this with the " +
+				"file")
 		}
 		unreadableBefore = unreadable
-		changed, applied := lint.ApplyFixes(result.Findings, func(file string) ([]byte, bool) { return f.text(in, o, file) })
+		changed, applied := lint.ApplyFixes(result.Findings,
+			func(file string) ([]byte, bool) { return f.text(in, o, file) })
 		if applied == 0 {
 			break
 		}
@@ -164,7 +167,8 @@ func (f *fixes) finish(env Env, o *lintOptions) error {
 	return nil
 }
 
-// replaceFile replaces the content of a file at once, and keeps its mode. It does not when the file has changed meanwhile.
+// replaceFile replaces the content of a file at once, and keeps its mode. It does not when the file has changed
+// meanwhile.
 func replaceFile(name string, before, after []byte) error {
 	info, err := os.Lstat(name)
 	if err != nil {

@@ -21,7 +21,8 @@ func (f *lintFlags) registerKept(input *pflag.FlagSet) {
 
 // registerConfig adds the flags about findings that are not told.
 func (f *lintFlags) registerConfig(input *pflag.FlagSet, what string) {
-	input.StringVar(&f.lintConfig, "config", "", "file with "+what+"; the default is "+lintconfig.FileName+" in the directory of the files, or one above it")
+	input.StringVar(&f.lintConfig, "config", "", "file with "+what+"; the default is "+lintconfig.FileName+
+		" in the directory of the files, or one above it")
 	input.StringVar(&f.baseline, "baseline", "", "file with findings that were there before and are not reported")
 }
 
@@ -45,8 +46,8 @@ func (f *lintFlags) configure(cmd *cobra.Command, o *lintOptions) error {
 	return f.setFix(o)
 }
 
-// configureRules finds the project's configuration, and takes from it which rules are applied, and what of their findings
-// is told.
+// configureRules finds the project's configuration, and takes from it which rules are applied, and what of their
+// findings is told.
 func (f *lintFlags) configureRules(given func(flag string) bool, o *lintOptions) error {
 	name := f.lintConfig
 	if name == "" {

@@ -14,7 +14,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
-var errNoInput = errors.New("no cluster and no input: name an export with --from or files with -f, or set up a kubeconfig")
+var errNoInput = errors.New("no cluster and no input: name an export with --from or files with -f, or set up a " +
+	"kubeconfig")
 
 // readLive reads the cluster the connection flags lead to. Where nothing leads to any, the files of -f stand alone.
 func readLive(ctx context.Context, env Env, o *options, b inlet) error {
@@ -89,7 +90,8 @@ func (l liveReader) readAll(ctx context.Context) error {
 
 // competing are the kinds that decide about a workload from other namespaces: what is charged and waits there, and what
 // holds devices.
-var competing = []schema.GroupKind{cluster.Workload, cluster.LocalQueue, cluster.LimitRange, cluster.ResourceClaimTemplate, cluster.ResourceClaim}
+var competing = []schema.GroupKind{cluster.Workload, cluster.LocalQueue, cluster.LimitRange,
+	cluster.ResourceClaimTemplate, cluster.ResourceClaim}
 
 // readKinds reads the namespace asked for, or all; where the answer depends on other namespaces, also what decides
 // there, and of the kinds that may not be listed in all namespaces the user's own.
@@ -106,7 +108,8 @@ func (l liveReader) readKinds(ctx context.Context, kinds []source.LiveKind) erro
 	if err != nil {
 		return err
 	}
-	own := slices.DeleteFunc(kinds, func(k source.LiveKind) bool { return !local(k) && (!k.Namespaced || !refused.kinds[groupKind(k)]) })
+	own := slices.DeleteFunc(kinds,
+		func(k source.LiveKind) bool { return !local(k) && (!k.Namespaced || !refused.kinds[groupKind(k)]) })
 	return l.read(ctx, source.LiveOptions{Kinds: own, Namespace: l.o.namespace}, l.within)
 }
 
@@ -177,7 +180,8 @@ var (
 	podKinds = []schema.GroupKind{cluster.Pod, cluster.ReplicaSet, cluster.Deployment, cluster.StatefulSet}
 )
 
-// ofPods tells that what a kind is charged is found in pods; the other kinds of jobs say themselves what their pods are.
+// ofPods tells that what a kind is charged is found in pods; the other kinds of jobs say themselves what their pods
+// are.
 func ofPods(gk schema.GroupKind) bool {
 	i := slices.IndexFunc(jobs.All(), func(k *jobs.Kind) bool { return k.GroupKind == gk })
 	return i < 0 || jobs.All()[i].OfPods

@@ -65,11 +65,13 @@ func (l liveReader) readManager(ctx context.Context) error {
 		}
 		return nil
 	}
-	return l.read(ctx, source.LiveOptions{Kinds: liveKinds(is(cluster.ConfigMap)), LabelSelector: installationLabel}, l.part)
+	return l.read(ctx, source.LiveOptions{Kinds: liveKinds(is(cluster.ConfigMap)), LabelSelector: installationLabel},
+		l.part)
 }
 
 // readNamed reads one object.
-func (l liveReader) readNamed(ctx context.Context, gk schema.GroupKind, namespace, name string, sink source.Sink) error {
+func (l liveReader) readNamed(ctx context.Context, gk schema.GroupKind, namespace, name string,
+	sink source.Sink) error {
 	kinds := liveKinds(is(gk))
 	kinds[0].Name = name
 	return l.read(ctx, source.LiveOptions{Kinds: kinds, Namespace: namespace}, sink)

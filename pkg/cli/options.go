@@ -57,7 +57,8 @@ type options struct {
 	aboutFiles bool
 	// nodes tells that nodes are looked at, too, and claims that what claims hold is.
 	nodes, claims bool
-	// fit tells that it is asked whether pods can get their devices, and fitLimit how long that may take for a workload.
+	// fit tells that it is asked whether pods can get their devices, and fitLimit how long that may take for a
+	// workload.
 	fit      bool
 	fitLimit time.Duration
 	// only are the kinds looked at, in place of those an answer about workloads rests on.
@@ -89,18 +90,23 @@ func (f *flags) register(cmd *cobra.Command) {
 	selection := pflag.NewFlagSet(selectionGroup, pflag.ContinueOnError)
 	selection.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false,
 		"take the workloads of all namespaces; the default without a live cluster")
-	selection.StringVarP(&f.selector, "selector", "l", "", "take workloads with these labels, on the Workload or on its job")
+	selection.StringVarP(&f.selector, "selector", "l", "", "take workloads with these labels, on the Workload or on "+
+		"its job")
 	addGroups(cmd, group{selectionGroup, selection})
-	setUsage(cmd, "namespace", "take the workloads of this namespace; the default with a live cluster is that of the kubeconfig context")
+	setUsage(cmd, "namespace", "take the workloads of this namespace; the default with a live cluster is that of the "+
+		"kubeconfig context")
 	inGroup(cmd, "namespace", selectionGroup)
 }
 
 // registerShared adds the flags that do not select workloads.
 func (f *flags) registerShared(cmd *cobra.Command) {
 	kueue := pflag.NewFlagSet(kueueGroup, pflag.ContinueOnError)
-	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.20.0 or main; the default is that of the manager's image")
-	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; they win over the configuration")
-	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds it, in place of the one in the input")
+	kueue.StringVar(&f.kueueVersion, "kueue-version", "", "version of Kueue to follow, for example v0.20.0 or main; "+
+		"the default is that of the manager's image")
+	kueue.StringSliceVar(&f.featureGates, "feature-gates", nil, "feature gates of Kueue, as NAME=true,NAME=false; "+
+		"they win over the configuration")
+	kueue.StringVar(&f.kueueConfig, "kueue-config", "", "file with Kueue's Configuration or the ConfigMap that holds "+
+		"it, in place of the one in the input")
 
 	whatIf := pflag.NewFlagSet(whatIfGroup, pflag.ContinueOnError)
 	whatIf.StringArrayVar(&f.set, "set", nil, setFlagUsage)
@@ -122,7 +128,8 @@ func (f *flags) registerInput(cmd *cobra.Command) {
 		"file, directory, glob or - (standard input) with objects to lay over the cluster or the export; repeatable")
 	input.BoolVarP(&f.recursive, "recursive", "R", false, "read the directories of -f with everything below them")
 	input.StringArrayVar(&f.from, "from", nil,
-		"file, directory, glob or - with an export of the whole cluster, read instead of a live one; demo takes a small cluster that is built in; repeatable")
+		"file, directory, glob or - with an export of the whole cluster, read instead of a live one; demo takes a "+
+			"small cluster that is built in; repeatable")
 	input.BoolVar(&f.strict, "strict", false, "exit with code 3 when a charge is unknown for lack of evidence")
 
 	output := pflag.NewFlagSet(outputGroup, pflag.ContinueOnError)

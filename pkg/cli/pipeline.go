@@ -49,7 +49,8 @@ func (o *options) reads(gk schema.GroupKind) bool {
 	if o.only != nil {
 		return slices.Contains(o.only, gk)
 	}
-	return needed(gk) || o.nodes && gk == cluster.Node || o.claims && (gk == cluster.ResourceClaim || gk == cluster.DeviceTaintRule)
+	return needed(gk) || o.nodes && gk == cluster.Node || o.claims &&
+		(gk == cluster.ResourceClaim || gk == cluster.DeviceTaintRule)
 }
 
 var errNoKueue = errors.New("there is no Kueue in this cluster: it serves neither Workloads nor ClusterQueues; " +
@@ -99,7 +100,8 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	if snap, err = o.suppose(snap); err != nil {
 		return nil, err
 	}
-	conf, err := config.Resolve(snap, config.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates})
+	conf, err := config.Resolve(snap,
+		config.Options{ConfigFile: o.kueueConfig, Version: o.kueueVersion, FeatureGates: o.gates})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +113,8 @@ func load(ctx context.Context, env Env, o *options) (*scene, error) {
 	s.found = workload.Find(snap, conf, workload.Options{Namespace: within})
 	chosen, notFound := choose(snap, s.found, o)
 	s.notFound = notFound
-	if len(chosen) == 0 && snap.Live && !snap.Coverage.HasIn(cluster.Workload, o.namespace) && !snap.Coverage.HasIn(cluster.Job, o.namespace) {
+	if len(chosen) == 0 && snap.Live && !snap.Coverage.HasIn(cluster.Workload, o.namespace) &&
+		!snap.Coverage.HasIn(cluster.Job, o.namespace) {
 		return nil, errors.New("neither workloads nor jobs may be listed here; name a namespace where you may with -n")
 	}
 	for _, w := range chosen {

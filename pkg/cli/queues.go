@@ -90,7 +90,8 @@ func runQueues(ctx context.Context, env Env, o *options, args []string) error {
 		}
 		return notFound
 	}
-	err = s.finishWith(env, o, report.NewQueues(s.conf, trees, keeps), errIncomplete{unknown: unknown, what: "unknown usages and demands"})
+	err = s.finishWith(env, o, report.NewQueues(s.conf, trees, keeps),
+		errIncomplete{unknown: unknown, what: "unknown usages and demands"})
 	if err == nil {
 		return notFound
 	}
@@ -107,8 +108,10 @@ const (
 
 // queueKinds are the types an argument may name.
 var queueKinds = map[string]string{
-	"clusterqueue": kindQueue, "clusterqueues": kindQueue, "cq": kindQueue, "clusterqueue.kueue.x-k8s.io": kindQueue, "clusterqueues.kueue.x-k8s.io": kindQueue,
-	"cohort": kindCohort, "cohorts": kindCohort, "cohort.kueue.x-k8s.io": kindCohort, "cohorts.kueue.x-k8s.io": kindCohort,
+	"clusterqueue": kindQueue, "clusterqueues": kindQueue, "cq": kindQueue, "clusterqueue.kueue.x-k8s.io": kindQueue,
+	"clusterqueues.kueue.x-k8s.io": kindQueue,
+	"cohort":                       kindCohort, "cohorts": kindCohort, "cohort.kueue.x-k8s.io": kindCohort,
+	"cohorts.kueue.x-k8s.io": kindCohort,
 }
 
 func parseQueueNames(args []string) ([]queueName, error) {
@@ -129,7 +132,8 @@ func parseQueueNames(args []string) ([]queueName, error) {
 }
 
 // keepQueues finds the nodes that are named and, of cohorts, all below them. The error tells which are not there.
-func keepQueues(trees *admission.Trees, names []queueName) (keeps func(*admission.TreeNode) bool, found int, notFound error) {
+func keepQueues(trees *admission.Trees, names []queueName) (keeps func(*admission.TreeNode) bool, found int,
+	notFound error) {
 	if len(names) == 0 {
 		return nil, 0, nil
 	}

@@ -51,14 +51,16 @@ func NewRoot(env Env) *cobra.Command {
 		return usageError{err, cmd.CommandPath()}
 	})
 	root.SetHelpCommand(&cobra.Command{Use: "no-help", Hidden: true})
-	root.AddCommand(newCharge(env), newExplain(env), newSimulate(env), newQueues(env), newDevices(env), newAudit(env), newLint(env), newRules(env), newCollect(env), newVersion(env), newCompletion(env))
+	root.AddCommand(newCharge(env), newExplain(env), newSimulate(env), newQueues(env), newDevices(env), newAudit(env),
+		newLint(env), newRules(env), newCollect(env), newVersion(env), newCompletion(env))
 	root.SetUsageFunc(usage)
 	return root
 }
 
 // Run executes the command line and returns the exit code.
 func Run(ctx context.Context, env Env, args []string) int {
-	// Libraries log what they also return, as a request that was cancelled because another one failed. It is told once, below.
+	// Libraries log what they also return, as a request that was cancelled because another one failed. It is told once,
+	// below.
 	klog.SetLogger(logr.Discard())
 	root := NewRoot(env)
 	root.SetArgs(args)
@@ -69,7 +71,8 @@ func Run(ctx context.Context, env Env, args []string) int {
 	case errors.As(err, &wrong):
 		fmt.Fprintf(env.ErrOut, "error: %v\nSee '%s --help' for usage.\n", err, wrong.command)
 	case strings.HasPrefix(err.Error(), "unknown command"):
-		fmt.Fprintf(env.ErrOut, "error: %v\nSee '%s --help' for usage.\n", strings.TrimSpace(err.Error()), cmd.CommandPath())
+		fmt.Fprintf(env.ErrOut, "error: %v\nSee '%s --help' for usage.\n", strings.TrimSpace(err.Error()),
+			cmd.CommandPath())
 	case errors.Is(err, context.Canceled) && ctx.Err() != nil:
 		fmt.Fprintln(env.ErrOut, Interrupted)
 	default:
@@ -100,7 +103,8 @@ func addGroups(cmd *cobra.Command, groups ...group) {
 const groupAnnotation = "gpuquota.dev/group"
 
 // groupTitles is the order of the groups in help.
-var groupTitles = []string{inputGroup, selectionGroup, kueueGroup, devicesGroup, whatIfGroup, outputGroup, connectionGroup}
+var groupTitles = []string{inputGroup, selectionGroup, kueueGroup, devicesGroup, whatIfGroup, outputGroup,
+	connectionGroup}
 
 // usage prints the usage of a command with its flags in groups.
 func usage(cmd *cobra.Command) error {

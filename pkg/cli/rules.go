@@ -18,9 +18,10 @@ import (
 
 func newRules(env Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "rules",
-		Short:   "List and explain the rules of lint",
-		Example: "  kubectl gpu-quota rules list\n  kubectl gpu-quota rules explain GQ104\n  kubectl gpu-quota rules test rules/",
+		Use:   "rules",
+		Short: "List and explain the rules of lint",
+		Example: "  kubectl gpu-quota rules list\n  kubectl gpu-quota rules explain GQ104\n  kubectl gpu-quota rules " +
+			"test rules/",
 	}
 	cmd.AddCommand(newRulesList(env), newRulesExplain(env), newRulesTest(env))
 	return cmd
@@ -37,7 +38,8 @@ func newRulesList(env Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			write, ok := ruleListFormats[output]
 			if !ok {
-				return usageError{fmt.Errorf("unknown output format %q; use one of json, yaml, name", output), cmd.CommandPath()}
+				return usageError{fmt.Errorf("unknown output format %q; use one of json, yaml, name", output),
+					cmd.CommandPath()}
 			}
 			set, err := rulepack.Load(packs...)
 			if err != nil {
@@ -70,7 +72,8 @@ type ruleList struct {
 func newRuleList(all []*lint.Rule) ruleList {
 	out := ruleList{TypeMeta: report.TypeMeta{APIVersion: report.APIVersion, Kind: "RuleList"}, Items: []ruleInfo{}}
 	for _, r := range all {
-		info := ruleInfo{ID: r.ID, Name: r.Name, Severity: string(r.Severity), Title: r.Doc.Title, Since: r.Doc.Since, Needs: []string{}}
+		info := ruleInfo{ID: r.ID, Name: r.Name, Severity: string(r.Severity), Title: r.Doc.Title, Since: r.Doc.Since,
+			Needs: []string{}}
 		for _, gk := range r.Needs {
 			info.Needs = append(info.Needs, gk.Kind)
 		}
@@ -86,7 +89,8 @@ var ruleListFormats = map[string]func(io.Writer, []*lint.Rule) error{
 			width = max(width, len(r.ID))
 		}
 		for _, r := range all {
-			if _, err := fmt.Fprintf(w, "%-*s  %-7s  %-32s  %s\n", width, r.ID, r.Severity, r.Name, r.Doc.Title); err != nil {
+			if _, err := fmt.Fprintf(w, "%-*s  %-7s  %-32s  %s\n", width, r.ID, r.Severity, r.Name,
+				r.Doc.Title); err != nil {
 				return err
 			}
 		}
@@ -126,7 +130,8 @@ func allRules(packs *rulepack.Set) []*lint.Rule {
 }
 
 func addRulesFlag(flags *pflag.FlagSet, packs *[]string) {
-	flags.StringArrayVar(packs, "rules", nil, "file or directory with rule packs (docs/rule-packs.md) to apply as well; repeatable")
+	flags.StringArrayVar(packs, "rules", nil, "file or directory with rule packs (docs/rule-packs.md) to apply as "+
+		"well; repeatable")
 }
 
 func newRulesExplain(env Env) *cobra.Command {
@@ -156,7 +161,8 @@ func newRulesExplain(env Env) *cobra.Command {
 				r = lint.Find(all, strings.ToUpper(args[0]))
 			}
 			if r == nil {
-				return usageError{fmt.Errorf("there is no rule %q; kubectl gpu-quota rules list shows them", args[0]), cmd.CommandPath()}
+				return usageError{fmt.Errorf("there is no rule %q; kubectl gpu-quota rules list shows them", args[0]),
+					cmd.CommandPath()}
 			}
 			_, err = io.WriteString(env.Out, report.RuleMarkdown(r))
 			return err

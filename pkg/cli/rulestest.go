@@ -57,7 +57,8 @@ func printOutcomes(env Env, outcomes []rulepack.Outcome) error {
 	if failed > 0 {
 		verdict = fmt.Sprintf("%d failed", failed)
 	}
-	if _, err := fmt.Fprintf(env.Out, "\n%s, %s: %s\n", counted(len(rules), "rule"), counted(len(outcomes), "example"), verdict); err != nil {
+	if _, err := fmt.Fprintf(env.Out, "\n%s, %s: %s\n", counted(len(rules), "rule"), counted(len(outcomes), "example"),
+		verdict); err != nil {
 		return fmt.Errorf("writing the result: %w", err)
 	}
 	if failed > 0 {

@@ -59,7 +59,8 @@ func newSimulate(env Env) *cobra.Command {
 		},
 	}
 	f.register(cmd)
-	cmd.Flags().BoolVar(&replay, "replay", false, "begin with nothing, and let the workloads arrive by creation; the default begins with the present state")
+	cmd.Flags().BoolVar(&replay, "replay", false, "begin with nothing, and let the workloads arrive by creation; the "+
+		"default begins with the present state")
 	inGroup(cmd, "replay", inputGroup)
 	setUsage(cmd, "namespace", "show the workloads of this namespace only; the default is all")
 	setUsage(cmd, "all-namespaces", "show the workloads of all namespaces, which is the default")
@@ -89,5 +90,6 @@ func runSimulate(ctx context.Context, env Env, o *options, replay bool) error {
 			unknown++
 		}
 	}
-	return s.finishWith(env, o, report.NewSimulation(s.conf, sim, shows), errIncomplete{unknown: unknown, what: "workloads with an unknown decision"})
+	return s.finishWith(env, o, report.NewSimulation(s.conf, sim, shows),
+		errIncomplete{unknown: unknown, what: "workloads with an unknown decision"})
 }

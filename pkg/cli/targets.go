@@ -102,7 +102,8 @@ func targetsOf(names map[string]schema.GroupKind, types, objects []string) ([]ta
 		}
 		for _, name := range objects {
 			if strings.Contains(name, "/") {
-				return nil, fmt.Errorf("%q follows the type %s, so it must be a name; write TYPE/NAME for all or TYPE NAME", name, text)
+				return nil, fmt.Errorf("%q follows the type %s, so it must be a name; write TYPE/NAME for all or "+
+					"TYPE NAME", name, text)
 			}
 			out = append(out, target{gk, name})
 		}
@@ -123,7 +124,8 @@ func kindNamed(names map[string]schema.GroupKind, text string) (schema.GroupKind
 			}
 		}
 	}
-	return schema.GroupKind{}, fmt.Errorf("%q is not a type of workload; use one of %s", text, strings.Join(typeList(), ", "))
+	return schema.GroupKind{},
+		fmt.Errorf("%q is not a type of workload; use one of %s", text, strings.Join(typeList(), ", "))
 }
 
 func typeList() []string {

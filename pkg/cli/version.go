@@ -43,7 +43,8 @@ func newVersion(env Env) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			write, ok := versionFormats[output]
 			if !ok {
-				return usageError{fmt.Errorf("unknown output format %q; use one of json, yaml", output), cmd.CommandPath()}
+				return usageError{fmt.Errorf("unknown output format %q; use one of json, yaml", output),
+					cmd.CommandPath()}
 			}
 			return write(env.Out, currentVersion())
 		},
@@ -58,7 +59,8 @@ var versionFormats = map[string]func(io.Writer, versionInfo) error{
 		if v.Commit != "" {
 			commit = " (commit " + strings.TrimSpace(v.Commit+" "+v.Date) + ")"
 		}
-		_, err := fmt.Fprintf(w, "kubectl-gpu_quota %s%s, %s, %s\nKueue releases covered: %s\nassumed when nothing tells: %s\n",
+		_, err := fmt.Fprintf(w, "kubectl-gpu_quota %s%s, %s, %s\nKueue releases covered: %s\nassumed when nothing "+
+			"tells: %s\n",
 			v.Version, commit, v.GoVersion, v.Platform, strings.Join(v.KueueVersions, " "), v.DefaultKueueVersion)
 		return err
 	},

@@ -125,7 +125,8 @@ func concerning(items []*explain.Explanation) func(metav1.Object) bool {
 			return true
 		}
 		return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
-			return jobs[identityOf(cluster.Ref{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: o.GetNamespace(), Name: r.Name})]
+			return jobs[identityOf(cluster.Ref{APIVersion: r.APIVersion, Kind: r.Kind, Namespace: o.GetNamespace(),
+				Name: r.Name})]
 		})
 	}
 }
@@ -165,7 +166,8 @@ func followWorkloads(ctx context.Context, o *options) (watch.Interface, error) {
 }
 
 // latest lists as little as possible: only the version of the list is of interest.
-func latest(ctx context.Context, workloads metadata.ResourceInterface, timeout time.Duration) (*metav1.PartialObjectMetadataList, error) {
+func latest(ctx context.Context, workloads metadata.ResourceInterface,
+	timeout time.Duration) (*metav1.PartialObjectMetadataList, error) {
 	if timeout > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, timeout)

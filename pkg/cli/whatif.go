@@ -13,8 +13,10 @@ import (
 )
 
 const (
-	setFlagUsage  = "answer as if a quota were another: clusterqueue/NAME:FLAVOR/RESOURCE=QUANTITY, or …/RESOURCE:borrowingLimit=QUANTITY (also lendingLimit); repeatable"
-	goneFlagUsage = "answer as if a workload and its job were gone: workload/NAMESPACE/NAME, or KIND/NAMESPACE/NAME of the job; repeatable"
+	setFlagUsage = "answer as if a quota were another: clusterqueue/NAME:FLAVOR/RESOURCE=QUANTITY, or " +
+		"…/RESOURCE:borrowingLimit=QUANTITY (also lendingLimit); repeatable"
+	goneFlagUsage = "answer as if a workload and its job were gone: workload/NAMESPACE/NAME, or KIND/NAMESPACE/NAME " +
+		"of the job; repeatable"
 )
 
 // quotaFields are the fields that --set may set.
@@ -80,7 +82,8 @@ func (s setting) change(snap *cluster.Snapshot) (cluster.Change, error) {
 			}
 		}
 	}
-	return cluster.Change{}, fmt.Errorf("--set %s: ClusterQueue %s has no %s in flavor %s", s.text, s.queue, s.resource, s.flavor)
+	return cluster.Change{},
+		fmt.Errorf("--set %s: ClusterQueue %s has no %s in flavor %s", s.text, s.queue, s.resource, s.flavor)
 }
 
 // suppose applies --set and --without.
@@ -99,7 +102,8 @@ func (o *options) suppose(snap *cluster.Snapshot) (*cluster.Snapshot, error) {
 			return nil, err
 		}
 		for _, c := range removed {
-			if !slices.ContainsFunc(changes, func(other cluster.Change) bool { return other.Remove && other.Ref == c.Ref }) {
+			if !slices.ContainsFunc(changes,
+				func(other cluster.Change) bool { return other.Remove && other.Ref == c.Ref }) {
 				changes = append(changes, c)
 			}
 		}

@@ -21,14 +21,16 @@ type absence struct {
 func parseGone(text string) (absence, error) {
 	parts := strings.Split(text, "/")
 	if len(parts) == 3 && parts[1] != "" && parts[2] != "" {
-		if kind, known := typeNames()[strings.ToLower(parts[0])]; known && kind != cluster.ClusterQueue && kind != cluster.LocalQueue {
+		if kind, known := typeNames()[strings.ToLower(parts[0])]; known && kind != cluster.ClusterQueue &&
+			kind != cluster.LocalQueue {
 			return absence{kind, parts[1], parts[2]}, nil
 		}
 	}
 	return absence{}, fmt.Errorf("--without %s: write workload/NAMESPACE/NAME, or KIND/NAMESPACE/NAME of the job", text)
 }
 
-// changes removes the workload, its job, and what they own: were the job still there, Kueue would make its workload again.
+// changes removes the workload, its job, and what they own: were the job still there, Kueue would make its workload
+// again.
 func (a absence) changes(snap *cluster.Snapshot) ([]cluster.Change, error) {
 	found, err := a.find(snap)
 	if err != nil {
@@ -86,7 +88,8 @@ func (a absence) find(snap *cluster.Snapshot) ([]*cluster.Object, error) {
 	var jobs []string
 	for _, o := range snap.List(cluster.Workload) {
 		for _, owner := range o.Meta.OwnerReferences {
-			if o.Ref.Namespace == a.namespace && owner.Name == a.name && (a.kind == cluster.Workload || owner.Kind == a.kind.Kind) {
+			if o.Ref.Namespace == a.namespace && owner.Name == a.name &&
+				(a.kind == cluster.Workload || owner.Kind == a.kind.Kind) {
 				found = append(found, o)
 				jobs = append(jobs, strings.ToLower(owner.Kind)+"/"+a.namespace+"/"+a.name)
 			}

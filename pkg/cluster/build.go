@@ -94,7 +94,8 @@ func (b *Builder) Build() *Snapshot {
 	close(b.queue)
 	b.workers.Wait()
 	slices.SortFunc(b.done, func(x, y result) int { return cmp.Compare(x.seq, y.seq) })
-	s := &Snapshot{Coverage: b.coverage, Live: b.live, kinds: map[schema.GroupKind]*kindIndex{}, uids: map[types.UID]*Object{}}
+	s := &Snapshot{Coverage: b.coverage, Live: b.live, kinds: map[schema.GroupKind]*kindIndex{},
+		uids: map[types.UID]*Object{}}
 	for _, r := range b.done {
 		if r.problem != nil {
 			b.problems = append(b.problems, placed{*r.problem, r.seq})
@@ -143,7 +144,8 @@ func (b *Builder) decode(j job) result {
 	}
 	d, err := decode(j.doc.JSON)
 	if err != nil {
-		return result{seq: j.seq, problem: problemAt(j.doc.Origin, fmt.Sprintf("%s can't be decoded: %v", j.doc.Kind, err))}
+		return result{seq: j.seq,
+			problem: problemAt(j.doc.Origin, fmt.Sprintf("%s can't be decoded: %v", j.doc.Kind, err))}
 	}
 	if j.kind.keep != nil && !j.kind.keep(d) {
 		return result{seq: j.seq}
@@ -154,7 +156,8 @@ func (b *Builder) decode(j job) result {
 func finishObject(j job, d decoded) result {
 	if d.meta.Name == "" && j.kind.GroupKind != KueueConfiguration {
 		if d.meta.GenerateName == "" {
-			return result{seq: j.seq, problem: problemAt(j.doc.Origin, j.doc.Kind+" has no metadata.name; it is left out")}
+			return result{seq: j.seq, problem: problemAt(j.doc.Origin, j.doc.Kind+" has no metadata.name; it is left "+
+				"out")}
 		}
 		d.meta.Name = d.meta.GenerateName + "*"
 	}
@@ -176,7 +179,8 @@ func finishObject(j job, d decoded) result {
 
 // hasEffectiveQuotas looks for status.effectiveQuotas of a ClusterQueue or Cohort.
 func hasEffectiveQuotas(j job) bool {
-	if j.kind.GroupKind != ClusterQueue && j.kind.GroupKind != Cohort || !bytes.Contains(j.doc.JSON, []byte("effectiveQuotas")) {
+	if j.kind.GroupKind != ClusterQueue && j.kind.GroupKind != Cohort ||
+		!bytes.Contains(j.doc.JSON, []byte("effectiveQuotas")) {
 		return false
 	}
 	var o struct {

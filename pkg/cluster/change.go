@@ -25,11 +25,12 @@ type Change struct {
 	Create any
 }
 
-// Apply returns a snapshot with the changes, in order. The snapshot itself stays as it is; unchanged objects are shared.
-// Changed and new objects count as laid over the cluster: their status is not that of the changed object. The error
-// says that a patch does not fit.
+// Apply returns a snapshot with the changes, in order. The snapshot itself stays as it is; unchanged objects are
+// shared. Changed and new objects count as laid over the cluster: their status is not that of the changed object. The
+// error says that a patch does not fit.
 func (s *Snapshot) Apply(changes ...Change) (*Snapshot, error) {
-	out := &Snapshot{Coverage: s.Coverage, Problems: s.Problems, Live: s.Live, Supposed: true, Removed: slices.Clone(s.Removed), kinds: maps.Clone(s.kinds), uids: map[types.UID]*Object{}}
+	out := &Snapshot{Coverage: s.Coverage, Problems: s.Problems, Live: s.Live, Supposed: true,
+		Removed: slices.Clone(s.Removed), kinds: maps.Clone(s.kinds), uids: map[types.UID]*Object{}}
 	fresh := map[schema.GroupKind]bool{}
 	for _, c := range changes {
 		gk := c.Ref.GroupKind()

@@ -33,7 +33,8 @@ type Coverage struct {
 func newCoverage() Coverage {
 	return Coverage{
 		held: map[schema.GroupKind]bool{}, within: map[schema.GroupKind]map[string]bool{},
-		missing: map[schema.GroupKind]string{}, notServed: map[schema.GroupKind]bool{}, unread: map[schema.GroupKind]bool{},
+		missing: map[schema.GroupKind]string{}, notServed: map[schema.GroupKind]bool{},
+		unread: map[schema.GroupKind]bool{},
 	}
 }
 
@@ -83,8 +84,8 @@ func (c Coverage) Forbidden() []string {
 	return out
 }
 
-// Supposing is the snapshot with some kinds taken for held: what is not in the input does not exist. It is for questions
-// of the form "if this is all there is".
+// Supposing is the snapshot with some kinds taken for held: what is not in the input does not exist. It is for
+// questions of the form "if this is all there is".
 func (s *Snapshot) Supposing(kinds ...schema.GroupKind) *Snapshot {
 	out := *s
 	out.Coverage.held = maps.Clone(s.Coverage.held)

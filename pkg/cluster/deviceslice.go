@@ -10,11 +10,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// DeviceSlice is a ResourceSlice of resource.k8s.io/v1 in the form a snapshot holds it, whatever version it was written in.
+// DeviceSlice is a ResourceSlice of resource.k8s.io/v1 in the form a snapshot holds it, whatever version it was written
+// in.
 //
-// Fleets publish a hundred thousand devices and more, of which each takes kilobytes as a type of the API. Here a device takes
-// less than a hundred bytes beside what it shares with others. What is shared must not be changed. [DeviceSlice.API] gives the
-// type of the API, for those who need one.
+// Fleets publish a hundred thousand devices and more, of which each takes kilobytes as a type of the API. Here a device
+// takes less than a hundred bytes beside what it shares with others. What is shared must not be changed.
+// [DeviceSlice.API] gives the type of the API, for those who need one.
 type DeviceSlice struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -75,15 +76,18 @@ func (d *Device) Nodes() (name *string, selector *corev1.NodeSelector, all *bool
 // API is the device as a type of the API. It shares what the device shares, but for the map of the attributes.
 func (d *Device) API() resourcev1.Device {
 	out := *d.others()
-	out.Name, out.Attributes, out.Capacity, out.ConsumesCounters = d.Name, d.Attributes.Map(), d.Capacity, d.ConsumesCounters
+	out.Name, out.Attributes, out.Capacity, out.ConsumesCounters = d.Name, d.Attributes.Map(), d.Capacity,
+		d.ConsumesCounters
 	return out
 }
 
-// API is the slice as the type of the API, which is made anew each time. What devices share must not be changed in it either.
+// API is the slice as the type of the API, which is made anew each time. What devices share must not be changed in it
+// either.
 func (s *DeviceSlice) API() *resourcev1.ResourceSlice {
 	spec := &s.Spec
 	out := &resourcev1.ResourceSlice{TypeMeta: s.TypeMeta, ObjectMeta: s.ObjectMeta, Spec: resourcev1.ResourceSliceSpec{
-		Driver: spec.Driver, Pool: spec.Pool, NodeName: spec.NodeName, NodeSelector: spec.NodeSelector, AllNodes: spec.AllNodes,
+		Driver: spec.Driver, Pool: spec.Pool, NodeName: spec.NodeName, NodeSelector: spec.NodeSelector,
+		AllNodes:               spec.AllNodes,
 		PerDeviceNodeSelection: spec.PerDeviceNodeSelection, SharedCounters: spec.SharedCounters,
 		PartitionTypeAttribute: spec.PartitionTypeAttribute, SkipNodeOperations: spec.SkipNodeOperations,
 	}}
@@ -105,7 +109,8 @@ func NewDeviceSlice(from *resourcev1.ResourceSlice) *DeviceSlice {
 func headOf(from *resourcev1.ResourceSlice) *DeviceSlice {
 	spec := &from.Spec
 	return &DeviceSlice{TypeMeta: from.TypeMeta, ObjectMeta: from.ObjectMeta, Spec: DeviceSliceSpec{
-		Driver: spec.Driver, Pool: spec.Pool, NodeName: spec.NodeName, NodeSelector: spec.NodeSelector, AllNodes: spec.AllNodes,
+		Driver: spec.Driver, Pool: spec.Pool, NodeName: spec.NodeName, NodeSelector: spec.NodeSelector,
+		AllNodes:               spec.AllNodes,
 		PerDeviceNodeSelection: spec.PerDeviceNodeSelection, SharedCounters: spec.SharedCounters,
 		PartitionTypeAttribute: spec.PartitionTypeAttribute, SkipNodeOperations: spec.SkipNodeOperations,
 	}}
@@ -125,7 +130,8 @@ func (d *sliceDecoder) compact(from *resourcev1.ResourceSlice) *DeviceSlice {
 
 func (d *sliceDecoder) compactDevice(from resourcev1.Device) Device {
 	name, _ := d.words.of([]byte(from.Name))
-	out := Device{Name: *name, Attributes: d.list(from.Attributes), Capacity: from.Capacity, ConsumesCounters: from.ConsumesCounters}
+	out := Device{Name: *name, Attributes: d.list(from.Attributes), Capacity: from.Capacity,
+		ConsumesCounters: from.ConsumesCounters}
 	from.Name, from.Attributes, from.Capacity, from.ConsumesCounters = "", nil, nil, nil
 	if !reflect.ValueOf(from).IsZero() {
 		out.rest = &from

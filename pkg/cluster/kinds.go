@@ -143,7 +143,8 @@ var otherKinds = []Kind{
 	// The fields of these kinds are the same in both versions, and Kueue has no conversion for them.
 	crdKind[kueue.ResourceFlavor](ResourceFlavor, "resourceflavors", clusterWide, "v1beta2", "v1beta1"),
 	crdKind[kueue.AdmissionCheck](AdmissionCheck, "admissionchecks", clusterWide, "v1beta2", "v1beta1"),
-	crdKind[kueue.WorkloadPriorityClass](WorkloadPriorityClass, "workloadpriorityclasses", clusterWide, "v1beta2", "v1beta1"),
+	crdKind[kueue.WorkloadPriorityClass](WorkloadPriorityClass, "workloadpriorityclasses", clusterWide, "v1beta2",
+		"v1beta1"),
 	crdKind[kueue.Topology](Topology, "topologies", clusterWide, "v1beta2", "v1beta1", "v1alpha1"),
 
 	kindOf(KueueConfiguration, "", clusterWide, v("v1beta2", decodeRaw), v("v1beta1", decodeRaw)).onlyFiles(),

@@ -45,8 +45,8 @@ func (r Ref) Compare(o Ref) int {
 		cmp.Compare(r.Name, o.Name), cmp.Compare(r.APIVersion, o.APIVersion))
 }
 
-// Partial tells that Typed holds only the fields the program asks for: the object is of an optional CRD, or its content is
-// read by a layer above.
+// Partial tells that Typed holds only the fields the program asks for: the object is of an optional CRD, or its content
+// is read by a layer above.
 func (o *Object) Partial() bool {
 	of := reflect.TypeOf(o.Typed)
 	return of == rawType || of != nil && of.Kind() == reflect.Pointer && of.Elem().PkgPath() == crdPackage
@@ -63,8 +63,8 @@ type Object struct {
 	Ref Ref
 	// Meta points into Typed.
 	Meta *metav1.ObjectMeta
-	// Typed is a pointer to the decoded object, for example *batchv1.Job or *crd.JobSet; of a ResourceSlice that of this package.
-	// It is shared and must not be changed.
+	// Typed is a pointer to the decoded object, for example *batchv1.Job or *crd.JobSet; of a ResourceSlice that of
+	// this package. It is shared and must not be changed.
 	Typed any
 	// Origin is where the object was read.
 	Origin *source.Origin
@@ -72,8 +72,8 @@ type Object struct {
 	Given string
 	// Seq is the place of the object in the input.
 	Seq int
-	// EffectiveQuotas tells that status.effectiveQuotas of a ClusterQueue or Cohort is set, a field of Kueue 0.20 that Typed
-	// does not hold.
+	// EffectiveQuotas tells that status.effectiveQuotas of a ClusterQueue or Cohort is set, a field of Kueue 0.20 that
+	// Typed does not hold.
 	EffectiveQuotas bool
 	// Laid tells that the object comes from -f: it never passed an API server.
 	Laid bool

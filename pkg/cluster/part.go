@@ -6,9 +6,11 @@ import (
 	"sync"
 )
 
-// part remembers what a piece of JSON text decodes to: equal text gives the same value, which is shared and must not be changed.
+// part remembers what a piece of JSON text decodes to: equal text gives the same value, which is shared and must not be
+// changed.
 type part[T any] struct {
-	// fast decodes the usual text without reflection. It reports false for text that it leaves to the decoder of all types.
+	// fast decodes the usual text without reflection. It reports false for text that it leaves to the decoder of all
+	// types.
 	fast func([]byte) (T, bool)
 	// limit is how many texts are remembered, 0: maxParts.
 	limit int

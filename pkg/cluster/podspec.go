@@ -10,8 +10,8 @@ import (
 	kueue "sigs.k8s.io/kueue/apis/kueue/v1beta2"
 )
 
-// podDecoder decodes Jobs and Workloads, decoding equal parts once: a Workload repeats the pod specs of its job, and users submit
-// the same job again and again. What is equal is shared and must not be changed.
+// podDecoder decodes Jobs and Workloads, decoding equal parts once: a Workload repeats the pod specs of its job, and
+// users submit the same job again and again. What is equal is shared and must not be changed.
 type podDecoder struct {
 	specs       part[corev1.PodSpec]
 	labels      part[map[string]string]
@@ -31,7 +31,8 @@ type kindVersion struct {
 // sharedDecoders decode kinds of which there are many, sharing what is equal.
 func sharedDecoders() map[kindVersion]decodeFunc {
 	pods, devices := newPodDecoder(), newSliceDecoder()
-	out := map[kindVersion]decodeFunc{{Job, "v1"}: pods.job, {Workload, "v1beta2"}: pods.workload, {ResourceSlice, "v1"}: devices.decode}
+	out := map[kindVersion]decodeFunc{{Job, "v1"}: pods.job, {Workload, "v1beta2"}: pods.workload,
+		{ResourceSlice, "v1"}: devices.decode}
 	slices, _ := FindKind(ResourceSlice)
 	for _, old := range slices.Versions[1:] {
 		out[kindVersion{ResourceSlice, old}] = devices.whole(slices.decode[old])
@@ -41,7 +42,8 @@ func sharedDecoders() map[kindVersion]decodeFunc {
 
 func newPodDecoder() *podDecoder {
 	d := &podDecoder{}
-	d.specs.limit, d.labels.limit, d.sets.limit, d.assignments.limit = maxPodSpecs, maxPodSpecs, maxPodSpecs, maxPodSpecs
+	d.specs.limit, d.labels.limit, d.sets.limit, d.assignments.limit = maxPodSpecs, maxPodSpecs, maxPodSpecs,
+		maxPodSpecs
 	d.sets.fast = d.podSets
 	return d
 }
@@ -98,8 +100,8 @@ func (d *podDecoder) workload(data []byte) (decoded, error) {
 	return decoded{w, &w.ObjectMeta}, nil
 }
 
-// podSets decodes the pod sets of a Workload, decoding equal pod specs once. It reports false for text that is to be decoded
-// as a whole.
+// podSets decodes the pod sets of a Workload, decoding equal pod specs once. It reports false for text that is to be
+// decoded as a whole.
 func (d *podDecoder) podSets(text []byte) ([]kueue.PodSet, bool) {
 	var specs [][]byte
 	if !elements(text, func(set []byte) bool {

@@ -47,7 +47,8 @@ func newSliceDecoder() *sliceDecoder {
 			return resourcev1.DeviceAttribute{IntValue: &number}, err == nil
 		},
 	} {
-		d.values[field] = &interned[resourcev1.DeviceAttribute]{make: func(text string) (*resourcev1.DeviceAttribute, bool) {
+		d.values[field] = &interned[resourcev1.DeviceAttribute]{make: func(text string) (*resourcev1.DeviceAttribute,
+			bool) {
 			value, ok := read(text)
 			return &value, ok
 		}}
@@ -73,7 +74,8 @@ func (d *sliceDecoder) whole(decode decodeFunc) decodeFunc {
 	}
 }
 
-// compacted is a decoded object in the form a snapshot holds: of slices a form of their own, of all others the type of the API.
+// compacted is a decoded object in the form a snapshot holds: of slices a form of their own, of all others the type of
+// the API.
 func compacted(out decoded, d *sliceDecoder) decoded {
 	if api, ok := out.typed.(*resourcev1.ResourceSlice); ok {
 		slice := d.compact(api)

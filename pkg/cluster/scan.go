@@ -2,9 +2,9 @@ package cluster
 
 import "bytes"
 
-// members calls f with the key and the value of each member of a JSON object, in order, until f returns false. It returns false
-// when f did, and for text that it does not follow: what is not an object, or broken, and keys with escapes. Values are not
-// checked: text is that of a document, which was, or is decoded by a decoder that does.
+// members calls f with the key and the value of each member of a JSON object, in order, until f returns false. It
+// returns false when f did, and for text that it does not follow: what is not an object, or broken, and keys with
+// escapes. Values are not checked: text is that of a document, which was, or is decoded by a decoder that does.
 func members(text []byte, f func(key, value []byte) bool) bool {
 	i := skipBlanks(text, 0)
 	if i >= len(text) || text[i] != '{' {
@@ -109,7 +109,8 @@ func valueEnd(text []byte, i int) int {
 }
 
 // isEnd are the bytes that end a number, true, false or null.
-var isEnd = [256]bool{',': true, '}': true, ']': true, ' ': true, '\n': true, '\r': true, '\t': true, ':': true, '"': true, '{': true, '[': true}
+var isEnd = [256]bool{',': true, '}': true, ']': true, ' ': true, '\n': true, '\r': true, '\t': true, ':': true,
+	'"': true, '{': true, '[': true}
 
 // containerEnd is the index behind the object or array that begins at i.
 func containerEnd(text []byte, i int) int {

@@ -39,7 +39,8 @@ func (s *sink) kind(apiVersion, kind string) *Kind {
 	if err != nil {
 		return nil
 	}
-	if k, ok := FindKind(schema.GroupKind{Group: gv.Group, Kind: kind}); ok && (s.b.wants == nil || s.b.wants(k.GroupKind)) {
+	if k, ok := FindKind(schema.GroupKind{Group: gv.Group, Kind: kind}); ok &&
+		(s.b.wants == nil || s.b.wants(k.GroupKind)) {
 		s.last.found = &k
 	}
 	return s.last.found

@@ -20,10 +20,11 @@ type Snapshot struct {
 	// Live tells that the snapshot was read from a cluster's API server.
 	Live bool
 
-	// Removed are objects that were taken away on purpose ([Snapshot.Apply]); what others report of them is out of date.
+	// Removed are objects that were taken away on purpose ([Snapshot.Apply]); what others report of them is out of
+	// date.
 	Removed []*Object
-	// Supposed tells that the snapshot is of a cluster as it might be ([Snapshot.Apply]): what objects report of one another
-	// may be of the cluster as it is.
+	// Supposed tells that the snapshot is of a cluster as it might be ([Snapshot.Apply]): what objects report of one
+	// another may be of the cluster as it is.
 	Supposed bool
 
 	kinds map[schema.GroupKind]*kindIndex

@@ -75,7 +75,8 @@ func (d *Dump) document(doc source.Document, part bool) {
 	decoder := json.NewDecoder(bytes.NewReader(doc.JSON))
 	decoder.UseNumber()
 	if err := decoder.Decode(&o); err != nil {
-		d.Problem(source.Problem{Where: doc.Origin.String(), Reason: fmt.Sprintf("%s can't be decoded: %v", doc.Kind, err)})
+		d.Problem(source.Problem{Where: doc.Origin.String(),
+			Reason: fmt.Sprintf("%s can't be decoded: %v", doc.Kind, err)})
 		return
 	}
 	strip(o)
@@ -97,7 +98,8 @@ func (d *Dump) holds(k cluster.Kind, o map[string]any) bool {
 			continue
 		}
 		for _, held := range l.items {
-			if text(held, "metadata", "name") == text(o, "metadata", "name") && text(held, "metadata", "namespace") == text(o, "metadata", "namespace") {
+			if text(held, "metadata", "name") == text(o, "metadata", "name") &&
+				text(held, "metadata", "namespace") == text(o, "metadata", "namespace") {
 				return true
 			}
 		}
@@ -108,7 +110,8 @@ func (d *Dump) holds(k cluster.Kind, o map[string]any) bool {
 // listOf finds or begins a list.
 func (d *Dump) listOf(like list) *list {
 	for _, l := range d.lists {
-		if l.kind.GroupKind == like.kind.GroupKind && l.apiVersion == like.apiVersion && l.namespace == like.namespace && l.part == like.part {
+		if l.kind.GroupKind == like.kind.GroupKind && l.apiVersion == like.apiVersion &&
+			l.namespace == like.namespace && l.part == like.part {
 			return l
 		}
 	}
@@ -137,7 +140,8 @@ func (d *Dump) Missing(group, kind, reason string) {
 }
 
 func (d *Dump) isMissing(gk schema.GroupKind) bool {
-	return slices.ContainsFunc(d.gaps, func(m cluster.MissingKind) bool { return m.Group == gk.Group && m.Kind == gk.Kind })
+	return slices.ContainsFunc(d.gaps,
+		func(m cluster.MissingKind) bool { return m.Group == gk.Group && m.Kind == gk.Kind })
 }
 
 // Forbidden tells that a kind may not be listed.
@@ -228,7 +232,8 @@ func (d *Dump) Write(w io.Writer) error {
 	}
 	for _, l := range d.lists {
 		if l.whole {
-			record.Listed = append(record.Listed, cluster.CollectedKind{APIVersion: l.apiVersion, Kind: l.kind.Kind, Objects: len(l.items)})
+			record.Listed = append(record.Listed,
+				cluster.CollectedKind{APIVersion: l.apiVersion, Kind: l.kind.Kind, Objects: len(l.items)})
 		}
 	}
 	text, err := json.MarshalIndent(record, "", "  ")
@@ -252,7 +257,8 @@ func (d *Dump) Write(w io.Writer) error {
 }
 
 func (d *Dump) add(t *tar.Writer, name string, content []byte) error {
-	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: int64(len(content)), ModTime: d.opts.Time.Truncate(time.Second)}
+	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o600, Size: int64(len(content)),
+		ModTime: d.opts.Time.Truncate(time.Second)}
 	if err := t.WriteHeader(h); err != nil {
 		return err
 	}

@@ -26,7 +26,8 @@ var keptNames = []string{
 }
 
 // plainWords stand in messages for what they say, whatever else is called so.
-var plainWords = []string{"cpu", "memory", "pods", "ephemeral-storage", "main", "pod", "set", "flavor", "quota", "default"}
+var plainWords = []string{"cpu", "memory", "pods", "ephemeral-storage", "main", "pod", "set", "flavor", "quota",
+	"default"}
 
 // isKeptNamespace tells the namespaces of Kueue and of Kubernetes. What they hold keeps its name: it is known anyway.
 func isKeptNamespace(name string) bool { return name != "default" && name != "" && kept(name) }
@@ -46,7 +47,10 @@ type names struct {
 // replaceNames gives the objects other names.
 func (d *Dump) replaceNames() {
 	n := names{to: map[string]string{}, given: map[string]int{}}
-	n.add("namespace", d.collectNames(func(o map[string]any) []string { return []string{text(o, "metadata", "namespace")} }))
+	n.add("namespace", d.collectNames(func(o map[string]any) []string {
+		return []string{text(o, "metadata",
+			"namespace")}
+	}))
 	if !kept(d.opts.Namespace) {
 		n.add("namespace", map[string]bool{d.opts.Namespace: true})
 	}
@@ -100,7 +104,8 @@ func isOwned(o map[string]any) bool {
 
 // cohorts need no object of their own.
 func cohorts(o map[string]any) []string {
-	return []string{text(o, "spec", "cohort"), text(o, "spec", "cohortName"), text(o, "spec", "parent"), text(o, "spec", "parentName")}
+	return []string{text(o, "spec", "cohort"), text(o, "spec", "cohortName"), text(o, "spec", "parent"),
+		text(o, "spec", "parentName")}
 }
 
 func nodes(o map[string]any) []string { return []string{text(o, "spec", "nodeName")} }
@@ -219,7 +224,8 @@ func (n names) config(old string) string {
 var nameFields = []string{"namespace", "clusterQueue", "cohort", "parent", "queue", "pool"}
 
 // otherNames end in Name and hold the name of something else.
-var otherNames = []string{"deviceClassName", "runtimeClassName", "schedulerName", "containerName", "resourceName", "extendedResourceName"}
+var otherNames = []string{"deviceClassName", "runtimeClassName", "schedulerName", "containerName", "resourceName",
+	"extendedResourceName"}
 
 // nameHolders are the fields whose name field is the name of an object, besides those that end in Ref.
 var nameHolders = []string{"metadata", "ownerReferences", "pool", "reservedFor"}

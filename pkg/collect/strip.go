@@ -14,7 +14,8 @@ const ManagerConfigKey = "controller_manager_config.yaml"
 // annotationDomains are those whose annotations say how a job is charged. A domain stands for those below it.
 // All other annotations are left out; one of kubectl's holds the whole object.
 var annotationDomains = []string{
-	"x-k8s.io", "resource.kubernetes.io", "batch.kubernetes.io", "kueue.openshift.io", "ray.io", "kubeflow.org", "codeflare.dev",
+	"x-k8s.io", "resource.kubernetes.io", "batch.kubernetes.io", "kueue.openshift.io", "ray.io", "kubeflow.org",
+	"codeflare.dev",
 }
 
 // private are fields of jobs and pods that no charge depends on and that often hold secrets.

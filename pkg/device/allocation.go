@@ -30,7 +30,8 @@ type Holder struct {
 
 // Allocations are the devices that ResourceClaims hold. Admin access holds none.
 type Allocations struct {
-	// Known tells that the claims of all namespaces are in the input. Else a device that nobody is seen to hold may be held.
+	// Known tells that the claims of all namespaces are in the input. Else a device that nobody is seen to hold may be
+	// held.
 	Known bool
 	// Claims that have an allocation, sorted by namespace and name.
 	Claims []*cluster.Object

@@ -112,7 +112,8 @@ func (r *counterReader) counters(from *resourcev1.CounterSet) []supply {
 
 // find returns the index of a counter; -1 when the set has none of that name.
 func (set *CounterSet) find(name string) int {
-	i, ok := slices.BinarySearchFunc(set.published, name, func(c supply, name string) int { return strings.Compare(c.name, name) })
+	i, ok := slices.BinarySearchFunc(set.published, name,
+		func(c supply, name string) int { return strings.Compare(c.name, name) })
 	if !ok {
 		return -1
 	}
@@ -180,8 +181,8 @@ func overdrawn(sets []*CounterSet) (Shortage, bool) {
 	return Shortage{}, false
 }
 
-// Short is a counter of which too little is left for a device of the pool once others of the pool are allocated, too; nil
-// when there is enough of all.
+// Short is a counter of which too little is left for a device of the pool once others of the pool are allocated, too;
+// nil when there is enough of all.
 func (p *PoolStock) Short(u *Unit, also []*Unit) *Shortage {
 	if p.Overdrawn != nil {
 		return p.Overdrawn

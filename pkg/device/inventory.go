@@ -114,7 +114,8 @@ func (p *Pool) take(s *Slice) {
 	pool := s.Object.Spec.Pool
 	switch {
 	case pool.Generation > p.Generation:
-		*p = Pool{Driver: p.Driver, Name: p.Name, Generation: pool.Generation, Expected: pool.ResourceSliceCount, Slices: []*Slice{s}}
+		*p = Pool{Driver: p.Driver, Name: p.Name, Generation: pool.Generation, Expected: pool.ResourceSliceCount,
+			Slices: []*Slice{s}}
 	case pool.Generation == p.Generation:
 		p.Slices = append(p.Slices, s)
 		p.Disagree = p.Disagree || pool.ResourceSliceCount != p.Expected

@@ -13,8 +13,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
-// Kind is what people call a device by: the attributes that drivers name models and partitions with. An attribute that a
-// device lacks is empty.
+// Kind is what people call a device by: the attributes that drivers name models and partitions with. An attribute that
+// a device lacks is empty.
 type Kind struct {
 	Driver string
 	// Type as the driver puts it: gpu, mig, vfio.
@@ -42,8 +42,8 @@ func numbersIn(name string) []int64 {
 	return out
 }
 
-// Names of attributes by what they tell, the first one that a device has counts. They are those of the drivers of NVIDIA,
-// AMD and Intel, and of the Kubernetes project's example driver.
+// Names of attributes by what they tell, the first one that a device has counts. They are those of the drivers of
+// NVIDIA, AMD and Intel, and of the Kubernetes project's example driver.
 var (
 	typeNames    = []string{"type"}
 	modelNames   = []string{"productName", "model", "product"}
@@ -52,7 +52,8 @@ var (
 
 // kindOf reads the kind of a device of a slice.
 func kindOf(spec *cluster.DeviceSliceSpec, d *cluster.Device) Kind {
-	k := Kind{Driver: spec.Driver, Type: stringAttribute(spec.Driver, d, typeNames), Model: stringAttribute(spec.Driver, d, modelNames)}
+	k := Kind{Driver: spec.Driver, Type: stringAttribute(spec.Driver, d, typeNames),
+		Model: stringAttribute(spec.Driver, d, modelNames)}
 	if spec.PartitionTypeAttribute != nil {
 		k.Profile = stringAttribute(spec.Driver, d, []string{string(*spec.PartitionTypeAttribute)})
 	}
@@ -62,7 +63,8 @@ func kindOf(spec *cluster.DeviceSliceSpec, d *cluster.Device) Kind {
 	return k
 }
 
-// stringAttribute is the first of the attributes that the device has as a string. A name without domain is the driver's.
+// stringAttribute is the first of the attributes that the device has as a string. A name without domain is the
+// driver's.
 func stringAttribute(driver string, d *cluster.Device, names []string) string {
 	for _, text := range names {
 		n := qualify(resourcev1.QualifiedName(text), driver)
@@ -115,8 +117,8 @@ func placeOf(spec *cluster.DeviceSliceSpec, d *cluster.Device) Place {
 	return Place{Selector: selector}
 }
 
-// Reaches tells whether the device can be used from a node. known is false where that depends on the labels of a node that is
-// not at hand (nil).
+// Reaches tells whether the device can be used from a node. known is false where that depends on the labels of a node
+// that is not at hand (nil).
 func (p Place) Reaches(name string, node *corev1.Node) (reaches, known bool) {
 	switch {
 	case p.Node != "" || p.Selector == nil:

@@ -172,7 +172,8 @@ func (l *Largest) take(v resource.Quantity, g *group) {
 
 // Capacities yields the capacity of one dimension for every distinct kind of matching device in
 // complete pools of a driver. has is false for devices without the dimension.
-func (m *Match) Capacities(driver string, dimension resourcev1.QualifiedName) func(yield func(c resourcev1.DeviceCapacity, has bool) bool) {
+func (m *Match) Capacities(driver string,
+	dimension resourcev1.QualifiedName) func(yield func(c resourcev1.DeviceCapacity, has bool) bool) {
 	return func(yield func(resourcev1.DeviceCapacity, bool) bool) {
 		for g := range m.groups(driver) {
 			c, ok := g.shape.capacity[dimension]

@@ -8,8 +8,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
-// Counts tells on how many published devices the selectors are true, and on how many they can't be evaluated. It looks at
-// every slice, as the search for enough devices does.
+// Counts tells on how many published devices the selectors are true, and on how many they can't be evaluated. It looks
+// at every slice, as the search for enough devices does.
 func (m *Match) Counts() (matched, failing int64) {
 	for _, g := range m.order {
 		switch r := m.results[g.shape]; {
@@ -22,8 +22,8 @@ func (m *Match) Counts() (matched, failing int64) {
 	return matched, failing
 }
 
-// Of tells whether the selectors are true on one device of a slice; the error is why they can't be evaluated, the first by
-// name of several. It holds until
+// Of tells whether the selectors are true on one device of a slice; the error is why they can't be evaluated, the first
+// by name of several. It holds until
 // the inventory is asked to match selectors that look at more.
 func (m *Match) Of(s *Slice, i int) (bool, error) {
 	r := m.results[s.groups[i].shape]

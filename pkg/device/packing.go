@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// packer finds how many of some devices can be allocated together, given what is left of the counters they share. Fleets
-// have the same GPU many times, so that equal questions are answered once.
+// packer finds how many of some devices can be allocated together, given what is left of the counters they share.
+// Fleets have the same GPU many times, so that equal questions are answered once.
 type packer struct{ known map[string]packed }
 
 type packed struct {
@@ -20,8 +20,8 @@ func newPacker() *packer { return &packer{known: map[string]packed{}} }
 // maxPackingSteps bounds the search in one counter set; beyond, the best found so far is a lower bound.
 const maxPackingSteps = 20_000
 
-// most counts the devices that can be allocated together. Devices without counters do not get in each other's way; those
-// with counters do among the ones whose counter sets hang together.
+// most counts the devices that can be allocated together. Devices without counters do not get in each other's way;
+// those with counters do among the ones whose counter sets hang together.
 func (p *packer) most(pool *PoolStock, units []*Unit) (most int64, atLeast bool) {
 	var sharing []*Unit
 	for _, u := range units {
@@ -138,7 +138,8 @@ func (b *bin) pack() packed {
 	var search func(i int, n int64)
 	search = func(i int, n int64) {
 		b.best = max(b.best, n)
-		if b.steps++; b.steps > maxPackingSteps || b.best >= limit || i == len(b.takes) || n+int64(len(b.takes)-i) <= b.best {
+		if b.steps++; b.steps > maxPackingSteps || b.best >= limit || i == len(b.takes) || n+
+			int64(len(b.takes)-i) <= b.best {
 			return
 		}
 		if b.take(i, -1) {
@@ -164,7 +165,8 @@ func (b *bin) take(i int, sign int64) bool {
 	return true
 }
 
-// limit is a number that can't be exceeded: of every counter there must be enough for as many as the least that any device takes.
+// limit is a number that can't be exceeded: of every counter there must be enough for as many as the least that any
+// device takes.
 func (b *bin) limit() int64 {
 	limit := int64(len(b.takes))
 	for j, left := range b.left {

@@ -63,14 +63,16 @@ type numbering struct {
 }
 
 func newGrouper(r reads, counters []string) *grouper {
-	return &grouper{reads: r, counters: counters, drivers: map[string]*driverParts{}, shapes: map[shapeKey]*shape{}, groups: map[groupKey]*group{}}
+	return &grouper{reads: r, counters: counters, drivers: map[string]*driverParts{}, shapes: map[shapeKey]*shape{},
+		groups: map[groupKey]*group{}}
 }
 
 // group returns the group of a device.
 func (g *grouper) group(driver string, d *cluster.Device) *group {
 	parts := g.drivers[driver]
 	if parts == nil {
-		parts = &driverParts{name: driver, seenAttributes: newLens(g.reads.attributes, driver), seenCapacity: newLens(g.reads.capacity, driver)}
+		parts = &driverParts{name: driver, seenAttributes: newLens(g.reads.attributes, driver),
+			seenCapacity: newLens(g.reads.capacity, driver)}
 		g.drivers[driver] = parts
 	}
 	sk := shapeKey{

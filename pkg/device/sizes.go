@@ -56,8 +56,8 @@ type knownSizes struct {
 // fewValues is how many values an attribute may have in a first look for the one with the fewest.
 const fewValues = 64
 
-// findSizes looks for an attribute with few values first: those that each device has for itself take long to collect, and
-// are not the answer where there is one with fewer.
+// findSizes looks for an attribute with few values first: those that each device has for itself take long to collect,
+// and are not the answer where there is one with fewer.
 func (m *Match) findSizes(driver, counter string) (Sizes, bool) {
 	devices := 0
 	for _, g := range m.order {

@@ -28,7 +28,8 @@ const (
 	Blocked
 )
 
-// Count counts devices of one kind. Where it is not known what claims hold, only Published, Tainted and Unusable are told.
+// Count counts devices of one kind. Where it is not known what claims hold, only Published, Tainted and Unusable are
+// told.
 type Count struct {
 	Kind
 	Published int64
@@ -123,7 +124,8 @@ type poolName struct{ driver, pool string }
 
 // NewStock puts inventory and allocations together.
 func NewStock(inv *Inventory, held *Allocations) *Stock {
-	s := &Stock{Known: held.Known, pools: map[poolName]*PoolStock{}, units: make(map[*Slice][]Unit, len(inv.Slices)), rules: inv.TaintRules, Assumptions: inv.Assumptions(),
+	s := &Stock{Known: held.Known, pools: map[poolName]*PoolStock{}, units: make(map[*Slice][]Unit, len(inv.Slices)),
+		rules: inv.TaintRules, Assumptions: inv.Assumptions(),
 		counters: counterReader{map[*resourcev1.CounterSet][]supply{}}}
 	for _, pools := range inv.Pools {
 		for _, p := range pools {
@@ -188,7 +190,8 @@ func (s *Stock) RuleTaints(id ID) []resourcev1.DeviceTaint {
 	var out []resourcev1.DeviceTaint
 	for _, rule := range s.rules {
 		selector := rule.Spec.DeviceSelector
-		if selector != nil && isOrAny(selector.Driver, id.Driver) && isOrAny(selector.Pool, id.Pool) && isOrAny(selector.Device, id.Device) {
+		if selector != nil && isOrAny(selector.Driver, id.Driver) && isOrAny(selector.Pool, id.Pool) &&
+			isOrAny(selector.Device, id.Device) {
 			out = append(out, rule.Spec.Taint)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
-// Unit is one published device and what is known of it. Fleets have many, so what can be looked up is not repeated in it.
+// Unit is one published device and what is known of it. Fleets have many, so what can be looked up is not repeated in
+// it.
 type Unit struct {
 	Slice *Slice
 	group *Group
@@ -86,7 +87,8 @@ func (s *Stock) publish(p *PoolStock) {
 			at++
 		}
 	}
-	slices.SortFunc(p.byName, func(a, b int32) int { return cmp.Or(cmp.Compare(p.nameOf(a), p.nameOf(b)), cmp.Compare(a, b)) })
+	slices.SortFunc(p.byName,
+		func(a, b int32) int { return cmp.Or(cmp.Compare(p.nameOf(a), p.nameOf(b)), cmp.Compare(a, b)) })
 }
 
 func (p *PoolStock) nameOf(i int32) string { return p.units[i].Device().Name }

@@ -30,11 +30,12 @@ type Use struct {
 
 // selectorEnv parses selectors, also those that do not compile.
 var selectorEnv = sync.OnceValue(func() *cel.Env {
-	return dracel.GetCompiler(dracel.Features{}).CompileCELExpression("true", dracel.Options{DisableCostEstimation: true}).Environment
+	return dracel.GetCompiler(dracel.Features{}).CompileCELExpression("true",
+		dracel.Options{DisableCostEstimation: true}).Environment
 })
 
-// Uses lists where a selector looks at a device, in the order of its text as far as that is plain. It is nil for text that
-// can't be parsed.
+// Uses lists where a selector looks at a device, in the order of its text as far as that is plain. It is nil for text
+// that can't be parsed.
 func Uses(text string) []Use {
 	env := selectorEnv()
 	if env == nil {
@@ -60,7 +61,8 @@ var comparisons = map[string]string{
 // walk visits an expression; context says what is done with it.
 func (u *users) walk(e ast.Expr, context Use) {
 	if use, ok := useOf(e); ok {
-		use.Operator, use.Method, use.Literal, use.Type = context.Operator, context.Method, context.Literal, context.Type
+		use.Operator, use.Method, use.Literal, use.Type = context.Operator, context.Method, context.Literal,
+			context.Type
 		use.Tested = use.Tested || context.Tested
 		u.found = append(u.found, use)
 		return
@@ -167,12 +169,13 @@ func useOf(e ast.Expr) (Use, bool) {
 	return use, true
 }
 
-// CompileNew compiles a selector as the API server does for new objects, which knows no expression that only stored ones
-// may have. The result is the compiler's detail; empty when it compiles. tooExpensive tells that it does, but may cost more
-// than is allowed.
+// CompileNew compiles a selector as the API server does for new objects, which knows no expression that only stored
+// ones may have. The result is the compiler's detail; empty when it compiles. tooExpensive tells that it does, but may
+// cost more than is allowed.
 func CompileNew(text string) (detail string, tooExpensive bool) {
 	kind := environment.NewExpressions
-	result := dracel.GetCompiler(dracel.Features{EnableConsumableCapacity: true}).CompileCELExpression(text, dracel.Options{EnvType: &kind})
+	result := dracel.GetCompiler(dracel.Features{EnableConsumableCapacity: true}).CompileCELExpression(text,
+		dracel.Options{EnvType: &kind})
 	if result.Error != nil {
 		return result.Error.Detail, false
 	}

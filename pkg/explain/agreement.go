@@ -58,7 +58,8 @@ var uid = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 func says(text string) func(*admission.Decision) bool {
 	want := uid.ReplaceAllString(text, "*")
 	return func(d *admission.Decision) bool {
-		return uid.ReplaceAllString(d.Message, "*") == want || slices.ContainsFunc(d.Possible, func(m string) bool { return uid.ReplaceAllString(m, "*") == want })
+		return uid.ReplaceAllString(d.Message, "*") == want ||
+			slices.ContainsFunc(d.Possible, func(m string) bool { return uid.ReplaceAllString(m, "*") == want })
 	}
 }
 
@@ -85,10 +86,12 @@ func (e *Explainer) explained(x *Explanation) bool {
 		x.common.earlier[text] = before
 	}
 	if !before.found {
-		x.Inconsistencies = append(x.Inconsistencies, "Kueue's message is not what it would write for these objects now: "+x.Predicted.Message)
+		x.Inconsistencies = append(x.Inconsistencies, "Kueue's message is not what it would write for these objects "+
+			"now: "+x.Predicted.Message)
 		return false
 	}
-	x.keep(text, fmt.Sprintf("Kueue's message is of an attempt before %s got quota; now it would say: %s", named(before.later), x.Predicted.Message))
+	x.keep(text, fmt.Sprintf("Kueue's message is of an attempt before %s got quota; now it would say: %s",
+		named(before.later), x.Predicted.Message))
 	return true
 }
 

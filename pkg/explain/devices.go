@@ -8,9 +8,9 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/recorded"
 )
 
-// Assigned are the flavors of each pod set, whose labels decide which nodes its pods may use, and how many of its pods are
-// admitted: what it has, else what it would get, else the only flavors it could wait for. Pod sets for which that is not
-// certain are left out.
+// Assigned are the flavors of each pod set, whose labels decide which nodes its pods may use, and how many of its pods
+// are admitted: what it has, else what it would get, else the only flavors it could wait for. Pod sets for which that
+// is not certain are left out.
 func (x *Explanation) Assigned() map[string]fit.Assignment {
 	out := map[string]fit.Assignment{}
 	take := func(podSet, flavor string, count *int32) {
@@ -47,7 +47,8 @@ func (x *Explanation) Assigned() map[string]fit.Assignment {
 func waitedFor(attempts []admission.Attempt) []admission.Attempt {
 	var out []admission.Attempt
 	for i, at := range attempts {
-		alone := !slices.ContainsFunc(slices.Concat(attempts[:i], attempts[i+1:]), func(o admission.Attempt) bool { return o.PodSet == at.PodSet })
+		alone := !slices.ContainsFunc(slices.Concat(attempts[:i], attempts[i+1:]),
+			func(o admission.Attempt) bool { return o.PodSet == at.PodSet })
 		if at.Chosen || alone {
 			out = append(out, at)
 		}

@@ -5,7 +5,8 @@
 // (meaning.go, a table of patterns for the wording of old and new releases), what the next scheduling attempt would
 // decide and whether that agrees (agreement.go), the way to admission step by step (steps.go), the quota that is too
 // small and who holds it (quota.go), changes that would admit it, each tried (remedy*.go), and the places where the
-// objects contradict each other (inconsistency.go). Workloads that are alike share what holds for all of them (alike.go).
+// objects contradict each other (inconsistency.go). Workloads that are alike share what holds for all of them
+// (alike.go).
 //
 // Or a [Queue]: whether a ClusterQueue or LocalQueue is active (package queuestate), who waits in it, and what
 // the first waits for (queue.go).

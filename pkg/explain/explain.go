@@ -153,7 +153,8 @@ type Explainer struct {
 // New returns an Explainer. The engine must know the charges to be explained. The arguments are only read.
 func New(snap *cluster.Snapshot, conf *config.Config, engine *admission.Engine) *Explainer {
 	return &Explainer{
-		snap: snap, conf: conf, engine: engine, queues: queuestate.New(snap, conf), commons: map[admission.Likeness]*common{},
+		snap: snap, conf: conf, engine: engine, queues: queuestate.New(snap,
+			conf), commons: map[admission.Likeness]*common{},
 	}
 }
 
@@ -177,7 +178,8 @@ func (e *Explainer) Binding(c *charge.Charge, d *admission.Decision) []Constrain
 // Explain explains one workload, without remedies. It never fails: what is not known is said to be unknown.
 func (e *Explainer) Explain(c *charge.Charge) *Explanation {
 	k := e.common(c)
-	x := &Explanation{common: k, Charge: c, Reported: report(c), Predicted: e.engine.Decide(c), Position: e.engine.Position(c)}
+	x := &Explanation{common: k, Charge: c, Reported: report(c), Predicted: e.engine.Decide(c),
+		Position: e.engine.Position(c)}
 	queue := e.queue(c.ClusterQueue)
 	if queue != nil {
 		x.Cohort = string(queue.Spec.CohortName)

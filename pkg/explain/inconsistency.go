@@ -16,14 +16,16 @@ func inconsistencies(x *Explanation) []string {
 	var out []string
 	c := x.Charge
 	if x.Reported.Stale {
-		out = append(out, fmt.Sprintf("the Workload changed after Kueue wrote %s=%s: the condition tells of an older spec", x.Reported.Condition, x.Reported.Status))
+		out = append(out, fmt.Sprintf("the Workload changed after Kueue wrote %s=%s: the condition tells of an older "+
+			"spec", x.Reported.Condition, x.Reported.Status))
 	}
 	if c.Published != nil {
 		switch c.Verdict {
 		case charge.Charged:
 			out = append(out, repriced(c)...)
 		case charge.Inadmissible:
-			out = append(out, "it holds quota, but would be refused if it were evaluated now: a charge is fixed at admission")
+			out = append(out, "it holds quota, but would be refused if it were evaluated now: a charge is fixed at "+
+				"admission")
 		}
 	}
 	waits := x.Reported.State == Pending || x.Reported.State == QuotaReserved || x.Reported.State == Admitted
@@ -46,9 +48,11 @@ func repriced(c *charge.Charge) []string {
 		now, charged := total[name]
 		switch {
 		case !charged && !was.IsZero():
-			out = append(out, fmt.Sprintf("it was admitted with %s of %s, which the objects now do not ask for: a charge is fixed at admission", c.Published[name], name))
+			out = append(out, fmt.Sprintf("it was admitted with %s of %s, which the objects now do not ask for: a "+
+				"charge is fixed at admission", c.Published[name], name))
 		case charged && charge.Units(name, was) != now:
-			out = append(out, fmt.Sprintf("it was admitted with %s of %s, but the objects now give another charge: a charge is fixed at admission%s",
+			out = append(out, fmt.Sprintf("it was admitted with %s of %s, but the objects now give another charge: a "+
+				"charge is fixed at admission%s",
 				c.Published[name], name, fewerPods(c)))
 		}
 	}
@@ -60,7 +64,8 @@ func fewerPods(c *charge.Charge) string {
 	for a := range recorded.PodSets(c.Workload.Object) {
 		for _, ps := range c.PodSets {
 			if ps.Name == a.Name && a.Count != nil && int64(*a.Count) != ps.Count {
-				return fmt.Sprintf(" (pod set %s was admitted with %d pods and now has %d)", ps.Name, *a.Count, ps.Count)
+				return fmt.Sprintf(" (pod set %s was admitted with %d pods and now has %d)", ps.Name, *a.Count,
+					ps.Count)
 			}
 		}
 	}

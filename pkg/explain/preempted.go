@@ -15,7 +15,8 @@ import (
 type Preemption struct {
 	// Reason of the Preempted condition, such as InClusterQueue.
 	Reason string
-	// By is the workload that took its place; zero when it is not in the input, and then UID and Note tell what is known.
+	// By is the workload that took its place; zero when it is not in the input, and then UID and Note tell what is
+	// known.
 	By   cluster.Ref
 	UID  string
 	Note string
@@ -43,7 +44,8 @@ func (e *Explainer) preemptedBy(c *charge.Charge) []Preemption {
 			}
 		}
 		if p.By.IsZero() {
-			p.Note = "the workload that took its place is not in the input: it is gone, or in a namespace that could not be read"
+			p.Note = "the workload that took its place is not in the input: it is gone, or in a namespace that could " +
+				"not be read"
 		}
 	}
 	return []Preemption{p}

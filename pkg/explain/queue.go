@@ -139,7 +139,8 @@ func (e *Explainer) judge(q *Queue, s *queuestate.State) {
 		agrees := r.Status == p.Status && (p.Message == "" || r.Reason == p.Reason && r.Message == p.Message)
 		q.Agrees = &agrees
 		if !agrees {
-			q.Inconsistencies = append(q.Inconsistencies, "Kueue's condition is not what it would write for these objects: it is old, or rests on objects that are not in the input")
+			q.Inconsistencies = append(q.Inconsistencies, "Kueue's condition is not what it would write for these "+
+				"objects: it is old, or rests on objects that are not in the input")
 		}
 	}
 	switch s.Verdict {
@@ -152,7 +153,8 @@ func (e *Explainer) judge(q *Queue, s *queuestate.State) {
 	}
 }
 
-// whyInactive says why a queue is inactive: in Kueue's words, and of a LocalQueue what of its ClusterQueue is the cause.
+// whyInactive says why a queue is inactive: in Kueue's words, and of a LocalQueue what of its ClusterQueue is the
+// cause.
 func whyInactive(s *queuestate.State) string {
 	switch c := s.Cause(); {
 	case c.Kind == queuestate.ClusterQueueInactive && s.Of.Has(queuestate.CohortCycle):

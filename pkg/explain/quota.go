@@ -54,7 +54,8 @@ func reservations(c *charge.Charge) map[recorded.FlavorResource]int64 {
 	return out
 }
 
-func (e *Explainer) flavorLines(queue *kueue.ClusterQueue, name corev1.ResourceName, request int64, held map[recorded.FlavorResource]int64) (out []QuotaLine, covered bool) {
+func (e *Explainer) flavorLines(queue *kueue.ClusterQueue, name corev1.ResourceName, request int64,
+	held map[recorded.FlavorResource]int64) (out []QuotaLine, covered bool) {
 	for _, group := range queue.Spec.ResourceGroups {
 		if !slices.Contains(group.CoveredResources, name) {
 			continue
@@ -66,7 +67,8 @@ func (e *Explainer) flavorLines(queue *kueue.ClusterQueue, name corev1.ResourceN
 					continue
 				}
 				line := QuotaLine{
-					Resource: name, Flavor: string(flavor.Name), Requested: request, Nominal: charge.Units(name, quota.NominalQuota),
+					Resource: name, Flavor: string(flavor.Name), Requested: request, Nominal: charge.Units(name,
+						quota.NominalQuota),
 					BorrowingLimit: limit(name, quota.BorrowingLimit), LendingLimit: limit(name, quota.LendingLimit),
 				}
 				own, holds := held[recorded.FlavorResource{Flavor: line.Flavor, Resource: name}]
@@ -97,7 +99,8 @@ func (e *Explainer) fill(line QuotaLine, queue *kueue.ClusterQueue) QuotaLine {
 	line.Used, line.UsedKnown = usage(queue, line)
 	fr := quota.FlavorResource{Flavor: line.Flavor, Resource: line.Resource}
 	// A report above what the Workloads hold tells of Workloads that are not in the input.
-	if node := e.engine.Node(queue.Name); node != nil && !node.Cyclic && e.snap.Coverage.Has(cluster.Workload) && line.Used <= int64(node.Used(fr)) {
+	if node := e.engine.Node(queue.Name); node != nil && !node.Cyclic && e.snap.Coverage.Has(cluster.Workload) &&
+		line.Used <= int64(node.Used(fr)) {
 		line.Live, line.UsedKnown = true, true
 		line.Used, line.Available, line.Maximum = int64(node.Used(fr)), node.Available(fr), node.PotentialAvailable(fr)
 	}
@@ -140,7 +143,9 @@ func (e *Explainer) binding(x *Explanation) []Constraint {
 	for _, at := range x.Predicted.Attempts {
 		for _, l := range at.Lines {
 			if l.Short > 0 {
-				out = append(out, Constraint{PodSet: at.PodSet, Line: l, Used: node.Used(l.FlavorResource), Nominal: node.Limits(l.FlavorResource).Nominal, Chosen: at.Chosen})
+				out = append(out,
+					Constraint{PodSet: at.PodSet, Line: l, Used: node.Used(l.FlavorResource),
+						Nominal: node.Limits(l.FlavorResource).Nominal, Chosen: at.Chosen})
 			}
 		}
 	}

@@ -82,7 +82,8 @@ func (e *Explainer) localQueue(w *workload.Workload) Step {
 		s.Result, s.Detail = Unclear, "LocalQueue: "+e.snap.Coverage.WhyMissing(cluster.LocalQueue)
 		return s
 	}
-	s.Evidence = []charge.Evidence{{Object: o, Ref: o.Ref, Path: "spec.clusterQueue", Value: string(lq.Spec.ClusterQueue)}}
+	s.Evidence = []charge.Evidence{{Object: o, Ref: o.Ref, Path: "spec.clusterQueue",
+		Value: string(lq.Spec.ClusterQueue)}}
 	s.Detail = fmt.Sprintf("LocalQueue %s leads to ClusterQueue %s", w.Queue, lq.Spec.ClusterQueue)
 	return inactive(s, o, e.queues.LocalQueue(w.Namespace, w.Queue))
 }
@@ -184,14 +185,16 @@ func flavorsOf(sets []admission.PodSet) string {
 		for _, f := range ps.Flavors {
 			of[f] = true
 		}
-		out = append(out, fmt.Sprintf("pod set %s × %d in %s", ps.Name, ps.Count, strings.Join(slices.Sorted(maps.Keys(of)), ", ")))
+		out = append(out,
+			fmt.Sprintf("pod set %s × %d in %s", ps.Name, ps.Count, strings.Join(slices.Sorted(maps.Keys(of)), ", ")))
 	}
 	return strings.Join(out, "; ")
 }
 
 // placed tells the place in the queue, and whether it matters.
 func placed(p *admission.Position) Step {
-	s := Step{Check: "position", Result: Info, Detail: fmt.Sprintf("%d of those that wait in the ClusterQueue, %d in its LocalQueue", p.ClusterQueue, p.LocalQueue)}
+	s := Step{Check: "position", Result: Info, Detail: fmt.Sprintf("%d of those that wait in the ClusterQueue, %d in "+
+		"its LocalQueue", p.ClusterQueue, p.LocalQueue)}
 	if p.Strict && p.ClusterQueue > 1 {
 		s.Detail += "; the queue is StrictFIFO: it waits for those before it, whatever is free"
 	}
@@ -202,7 +205,8 @@ func placed(p *admission.Position) Step {
 }
 
 func reportedStep(r Reported, c *charge.Charge) Step {
-	s := Step{Check: "reported", Result: Info, Detail: "the input holds no Workload object: Kueue's own answer is not known"}
+	s := Step{Check: "reported", Result: Info, Detail: "the input holds no Workload object: Kueue's own answer is " +
+		"not known"}
 	if r.State == None {
 		return s
 	}
@@ -211,7 +215,8 @@ func reportedStep(r Reported, c *charge.Charge) Step {
 		s.Detail += ": " + strings.Join(r.Meaning, "; ")
 	}
 	if r.Condition != "" && c.Workload.Record != nil {
-		s.Evidence = []charge.Evidence{{Object: c.Workload.Record, Ref: c.Workload.Record.Ref, Path: "status.conditions", Value: r.Condition + "=" + r.Status}}
+		s.Evidence = []charge.Evidence{{Object: c.Workload.Record, Ref: c.Workload.Record.Ref,
+			Path: "status.conditions", Value: r.Condition + "=" + r.Status}}
 	}
 	return s
 }

@@ -36,8 +36,8 @@ type asks struct {
 	missing []string
 }
 
-// asksOf reads the claims of a pod set: those of its claims and templates, and one for its extended resources that device
-// classes stand for.
+// asksOf reads the claims of a pod set: those of its claims and templates, and one for its extended resources that
+// device classes stand for.
 func (c *Checker) asksOf(w *workload.Workload, ps *workload.PodSet) asks {
 	var out asks
 	spec := &ps.Template.Spec
@@ -94,12 +94,14 @@ func newClaim(namespace, name string, spec resourcev1.ResourceClaimSpec) *resour
 	return &resourcev1.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: spec}
 }
 
-// extendedClaim makes a claim for each extended resource that a DeviceClass stands for, as the scheduler does for a node
-// that has no device plugin for it. The scheduler makes one request for each container; what counts is their number.
+// extendedClaim makes a claim for each extended resource that a DeviceClass stands for, as the scheduler does for a
+// node that has no device plugin for it. The scheduler makes one request for each container; what counts is their
+// number.
 func (c *Checker) extendedClaim(out *asks, namespace string, spec *corev1.PodSpec) {
 	requests := resource.PodRequests(&corev1.Pod{Spec: *spec}, resource.PodResourcesOptions{})
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
-		if !strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceRequestsHugePagesPrefix) {
+		if !strings.Contains(string(name), "/") ||
+			strings.HasPrefix(string(name), corev1.ResourceRequestsHugePagesPrefix) {
 			continue
 		}
 		quantity := requests[name]
@@ -110,7 +112,8 @@ func (c *Checker) extendedClaim(out *asks, namespace string, spec *corev1.PodSpe
 			}
 			continue
 		}
-		exactly := &resourcev1.ExactDeviceRequest{DeviceClassName: class.Name, AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: quantity.Value()}
+		exactly := &resourcev1.ExactDeviceRequest{DeviceClassName: class.Name,
+			AllocationMode: resourcev1.DeviceAllocationModeExactCount, Count: quantity.Value()}
 		claim := newClaim(namespace, string(name), resourcev1.ResourceClaimSpec{Devices: resourcev1.DeviceClaim{
 			Requests: []resourcev1.DeviceRequest{{Name: "devices", Exactly: exactly}},
 		}})
@@ -122,7 +125,8 @@ func (c *Checker) extendedClaim(out *asks, namespace string, spec *corev1.PodSpe
 func (c *Checker) checkClasses(out *asks, a *ask) {
 	for _, r := range a.claim.Spec.Devices.Requests {
 		if r.Exactly == nil && len(r.FirstAvailable) == 0 {
-			out.refuse(a.name, fmt.Sprintf("request %s of claim %s has neither exactly nor firstAvailable", r.Name, a.name))
+			out.refuse(a.name,
+				fmt.Sprintf("request %s of claim %s has neither exactly nor firstAvailable", r.Name, a.name))
 		}
 	}
 	for r := range requestsOf(a.claim) {
@@ -138,7 +142,9 @@ func (c *Checker) checkClasses(out *asks, a *ask) {
 			out.lacks(cluster.DeviceClass.Kind)
 			continue
 		}
-		out.refuse(a.name, fmt.Sprintf("DeviceClass %s, which request %s of claim %s asks for, does not exist", r.class, r.name, a.name))
+		out.refuse(a.name,
+			fmt.Sprintf("DeviceClass %s, which request %s of claim %s asks for, does not exist", r.class, r.name,
+				a.name))
 	}
 }
 
@@ -163,15 +169,19 @@ func requestsOf(claim *resourcev1.ResourceClaim) func(yield func(request) bool) 
 			r := &claim.Spec.Devices.Requests[i]
 			if x := r.Exactly; x != nil {
 				if !yield(request{
-					name: r.Name, class: x.DeviceClassName, parent: i, all: x.AllocationMode == resourcev1.DeviceAllocationModeAll, count: x.Count,
-					admin: x.AdminAccess != nil && *x.AdminAccess, selectors: x.Selectors, tolerations: x.Tolerations, capacity: x.Capacity,
+					name: r.Name, class: x.DeviceClassName, parent: i,
+					all: x.AllocationMode == resourcev1.DeviceAllocationModeAll, count: x.Count,
+					admin: x.AdminAccess != nil &&
+						*x.AdminAccess, selectors: x.Selectors, tolerations: x.Tolerations, capacity: x.Capacity,
 				}) {
 					return
 				}
 			}
 			for _, x := range r.FirstAvailable {
 				if !yield(request{
-					name: r.Name + "/" + x.Name, class: x.DeviceClassName, parent: i, alternative: true, all: x.AllocationMode == resourcev1.DeviceAllocationModeAll,
+					name: r.Name + "/" +
+						x.Name, class: x.DeviceClassName, parent: i, alternative: true,
+					all:   x.AllocationMode == resourcev1.DeviceAllocationModeAll,
 					count: x.Count, selectors: x.Selectors, tolerations: x.Tolerations, capacity: x.Capacity,
 				}) {
 					return

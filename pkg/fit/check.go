@@ -52,7 +52,8 @@ func (c *Checker) Check(ctx context.Context, w *workload.Workload, assigned map[
 			count = *of.Count
 		}
 		k.sets = append(k.sets, &podSet{
-			PodSet: ps, asks: c.asksOf(w, ps), placing: c.placingOf(ps, of.Flavors), count: max(0, int(count-ps.Reclaimable)),
+			PodSet: ps, asks: c.asksOf(w, ps), placing: c.placingOf(ps, of.Flavors), count: max(0,
+				int(count-ps.Reclaimable)),
 		})
 	}
 	if !slices.ContainsFunc(k.sets, func(ps *podSet) bool { return !ps.asksNothing() }) {
@@ -72,7 +73,8 @@ type check struct {
 
 	missing []string
 	why     string
-	// first is the attempt that is shown; fits tells that some attempt found devices for all, certain that none can where not.
+	// first is the attempt that is shown; fits tells that some attempt found devices for all, certain that none can
+	// where not.
 	first         *attempt
 	fits, certain bool
 	plugin        bool
@@ -162,8 +164,8 @@ func alike(sets []*podSet) bool {
 	return true
 }
 
-// usesShared tells that devices which several nodes can use, or claims that several pods use, matter: then it matters, too,
-// which pod goes to which node.
+// usesShared tells that devices which several nodes can use, or claims that several pods use, matter: then it matters,
+// too, which pod goes to which node.
 func (k *check) usesShared(sets []*podSet) bool {
 	for _, ps := range sets {
 		for _, a := range ps.asks.list {
@@ -228,7 +230,8 @@ func (k *check) conclude() *Result {
 		k.lacks(cluster.Node.Kind)
 		r.Why, r.Missing = "which nodes there are, and with which labels, is not known", k.missing
 	case k.disagrees() != "":
-		r.Why = "the slices of pool " + k.disagrees() + " state different numbers of slices, so whether it is complete depends on their order"
+		r.Why = "the slices of pool " + k.disagrees() + " state different numbers of slices, so whether it is " +
+			"complete depends on their order"
 	case k.plugin:
 		r.Why = "a device plugin serves some nodes, and what is free there is not looked at"
 	case !k.certain:
@@ -241,7 +244,8 @@ func (k *check) conclude() *Result {
 
 // nodesMatter tells that nodes which are not in the input could help: by their labels, or by reaching shared devices.
 func (k *check) nodesMatter() bool {
-	return len(k.shared) > 0 || slices.ContainsFunc(k.sets, func(ps *podSet) bool { return !ps.asksNothing() && ps.placing.constrained() })
+	return len(k.shared) > 0 ||
+		slices.ContainsFunc(k.sets, func(ps *podSet) bool { return !ps.asksNothing() && ps.placing.constrained() })
 }
 
 // disagrees names a pool of which it can't be told whether it is complete.

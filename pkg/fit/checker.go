@@ -56,7 +56,8 @@ func New(snap *cluster.Snapshot, inv *device.Inventory, o Options) *Checker {
 	c := &Checker{
 		snap: snap, inv: inv, stock: device.NewStock(inv, held), limit: cmp.Or(o.Limit, DefaultLimit),
 		local: map[string][]*device.PoolStock{}, slices: map[*device.PoolStock][]*resourcev1.ResourceSlice{},
-		state: stateOf(held), classes: classLister{snap}, cel: dracel.NewCache(1000, dracel.Features{EnableConsumableCapacity: true}),
+		state: stateOf(held), classes: classLister{snap}, cel: dracel.NewCache(1000,
+			dracel.Features{EnableConsumableCapacity: true}),
 		extended: extendedresourcecache.NewExtendedResourceCache(logr.Discard()),
 	}
 	for _, class := range cluster.All[*resourcev1.DeviceClass](snap, cluster.DeviceClass) {
@@ -118,8 +119,8 @@ func (c *Checker) poolsOf(node *corev1.Node) []*device.PoolStock {
 	return slices.Concat(c.local[node.Name], c.shared)
 }
 
-// slicesOf are the slices the allocator gets for a node. A pool whose slices contradict each other is left out: whether it
-// is complete depends on their order.
+// slicesOf are the slices the allocator gets for a node. A pool whose slices contradict each other is left out: whether
+// it is complete depends on their order.
 func (c *Checker) slicesOf(node *corev1.Node) []*resourcev1.ResourceSlice {
 	var out []*resourcev1.ResourceSlice
 	for _, p := range c.poolsOf(node) {
@@ -136,9 +137,9 @@ func (c *Checker) slicesOf(node *corev1.Node) []*resourcev1.ResourceSlice {
 	return out
 }
 
-// allocatorSlices are the slices of a pool in the layout the allocator knows: since Kubernetes 1.35 counters and devices
-// are in slices of their own, and it passes over the devices of a slice that has both. It knows no DeviceTaintRules: the
-// scheduler adds their taints to the devices before.
+// allocatorSlices are the slices of a pool in the layout the allocator knows: since Kubernetes 1.35 counters and
+// devices are in slices of their own, and it passes over the devices of a slice that has both. It knows no
+// DeviceTaintRules: the scheduler adds their taints to the devices before.
 func (c *Checker) allocatorSlices(p *device.Pool) []*resourcev1.ResourceSlice {
 	extra := int64(0)
 	for _, s := range p.Slices {
@@ -182,8 +183,9 @@ func (c *Checker) tainted(s *device.Slice) *resourcev1.ResourceSlice {
 // stateOf is what claims hold, as the allocator takes it.
 func stateOf(held *device.Allocations) structured.AllocatedState {
 	state := structured.AllocatedState{
-		AllocatedDevices: sets.New[structured.DeviceID](), AllocatedSharedDeviceIDs: sets.New[structured.SharedDeviceID](),
-		AggregatedCapacity: structured.NewConsumedCapacityCollection(),
+		AllocatedDevices:         sets.New[structured.DeviceID](),
+		AllocatedSharedDeviceIDs: sets.New[structured.SharedDeviceID](),
+		AggregatedCapacity:       structured.NewConsumedCapacityCollection(),
 	}
 	for id, holders := range held.Devices {
 		for _, h := range holders {

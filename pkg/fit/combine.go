@@ -13,9 +13,10 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 )
 
-// combined says why requests can't be satisfied together that can be one by one: for a constraint, where the claims can be
-// allocated without it, else because they want the same devices or counters.
-func (w *world) combined(ctx context.Context, of []*ask, claims []*resourcev1.ResourceClaim, node *corev1.Node, units []located) (*Reason, error) {
+// combined says why requests can't be satisfied together that can be one by one: for a constraint, where the claims can
+// be allocated without it, else because they want the same devices or counters.
+func (w *world) combined(ctx context.Context, of []*ask, claims []*resourcev1.ResourceClaim, node *corev1.Node,
+	units []located) (*Reason, error) {
 	for i, claim := range claims {
 		for k := range claim.Spec.Devices.Constraints {
 			without := slices.Clone(claims)
@@ -38,7 +39,8 @@ func (w *world) combined(ctx context.Context, of []*ask, claims []*resourcev1.Re
 			return nil, err
 		}
 		if results != nil {
-			return &Reason{Code: Constraint, Claim: of[i].name, Text: "no choice of devices meets the constraints of the claim"}, nil
+			return &Reason{Code: Constraint, Claim: of[i].name, Text: "no choice of devices meets the constraints of " +
+				"the claim"}, nil
 		}
 	}
 	text := "each request finds enough devices, but not all of them at once"
@@ -98,7 +100,8 @@ func (w *world) constraint(a *ask, c *resourcev1.DeviceConstraint, units []locat
 	if without > 0 {
 		parts = append(parts, fmt.Sprintf("without it: %d", without))
 	}
-	out.Text = fmt.Sprintf("constraint %s %s can't be met by %s; devices that could be had by value: %s", kind, *attribute, plural(needed, "device"), strings.Join(parts, ", "))
+	out.Text = fmt.Sprintf("constraint %s %s can't be met by %s; devices that could be had by value: %s", kind,
+		*attribute, plural(needed, "device"), strings.Join(parts, ", "))
 	return out
 }
 

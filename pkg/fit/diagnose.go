@@ -240,7 +240,8 @@ func (w *world) classify(n *tally, r request, u located) {
 
 func untolerated(taints []resourcev1.DeviceTaint, tolerations []resourcev1.DeviceToleration) string {
 	for _, t := range taints {
-		if !slices.ContainsFunc(tolerations, func(tol resourcev1.DeviceToleration) bool { return resourceclaim.ToleratesTaint(tol, t) }) {
+		if !slices.ContainsFunc(tolerations,
+			func(tol resourcev1.DeviceToleration) bool { return resourceclaim.ToleratesTaint(tol, t) }) {
 			text := t.Key
 			if t.Value != "" {
 				text += "=" + t.Value

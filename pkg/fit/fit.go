@@ -87,7 +87,8 @@ const (
 	DevicePlugin Code = "DevicePlugin"
 	// ClaimElsewhere: a claim of the pod is allocated where the node can't use it.
 	ClaimElsewhere Code = "ClaimElsewhere"
-	// ObjectMissing: a claim, template or class that the pod needs does not exist, or asks for what no API server lets pass.
+	// ObjectMissing: a claim, template or class that the pod needs does not exist, or asks for what no API server lets
+	// pass.
 	ObjectMissing Code = "ObjectMissing"
 	// NoDevices: none are published for the node.
 	NoDevices Code = "NoDevices"
@@ -134,8 +135,8 @@ type Count struct {
 	// request.
 	Class     int
 	Selectors []int
-	// Of those that match: in pools that serve nobody, held by claims, given to earlier pods of the workload, tainted, short
-	// of counters, short of capacity. The first that holds counts.
+	// Of those that match: in pools that serve nobody, held by claims, given to earlier pods of the workload, tainted,
+	// short of counters, short of capacity. The first that holds counts.
 	Unusable, Held, Own, Tainted, Short, Capacity int
 	// Eligible are left.
 	Eligible int
@@ -154,8 +155,9 @@ const DefaultLimit = 10 * time.Second
 
 // features are those of the scheduler of Kubernetes 1.37 at their defaults.
 var features = structured.Features{
-	AdminAccess: true, ConsumableCapacity: true, DeviceBindingAndStatus: true, DeviceTaints: true, FractionalCapacityRange: true,
-	PartitionableDevices: true, PrioritizedList: true,
+	AdminAccess: true, ConsumableCapacity: true, DeviceBindingAndStatus: true, DeviceTaints: true,
+	FractionalCapacityRange: true,
+	PartitionableDevices:    true, PrioritizedList: true,
 }
 
 // Assumptions hold for every result.

@@ -43,14 +43,16 @@ func (p placing) constrained() bool {
 		}
 	}
 	return len(p.spec.NodeSelector) > 0 || p.spec.NodeName != "" ||
-		p.spec.Affinity != nil && p.spec.Affinity.NodeAffinity != nil && p.spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
+		p.spec.Affinity != nil && p.spec.Affinity.NodeAffinity != nil &&
+			p.spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil
 }
 
 // excludes tells why a node can't be used; nil when it can.
 func (p placing) excludes(node *corev1.Node) *Reason {
 	for _, f := range p.flavors {
 		if missing := lacking(node, f.Spec.NodeLabels); missing != "" {
-			return &Reason{Code: NodeSelector, Text: fmt.Sprintf("the node is not of flavor %s, whose nodes have the labels %s", f.Name, missing)}
+			return &Reason{Code: NodeSelector, Text: fmt.Sprintf("the node is not of flavor %s, whose nodes have the "+
+				"labels %s", f.Name, missing)}
 		}
 	}
 	if missing := lacking(node, p.spec.NodeSelector); missing != "" {
@@ -107,5 +109,6 @@ func elsewhere(a *ask, allocation *resourcev1.AllocationResult, node *corev1.Nod
 	if err == nil && selector.Match(node) {
 		return nil
 	}
-	return &Reason{Code: ClaimElsewhere, Claim: a.name, Text: fmt.Sprintf("claim %s (ResourceClaim %s) is allocated where this node can't use it", a.name, a.claim.Name)}
+	return &Reason{Code: ClaimElsewhere, Claim: a.name, Text: fmt.Sprintf("claim %s (ResourceClaim %s) is allocated "+
+		"where this node can't use it", a.name, a.claim.Name)}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
-// own finds the pods of a workload that has quota or needs none: some may run already and hold their devices. It is false
-// when they can't be found.
+// own finds the pods of a workload that has quota or needs none: some may run already and hold their devices. It is
+// false when they can't be found.
 func (k *check) own() bool {
 	why := "the workload has quota, so that its pods may hold devices already"
 	if k.w.Object == nil || k.w.Object.Status.Admission == nil {
@@ -26,7 +26,8 @@ func (k *check) own() bool {
 		return false
 	}
 	for o, pod := range cluster.All[*corev1.Pod](k.snap, cluster.Pod) {
-		if o.Ref.Namespace != k.w.Namespace || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || !k.belongs(o) {
+		if o.Ref.Namespace != k.w.Namespace || pod.Status.Phase == corev1.PodSucceeded ||
+			pod.Status.Phase == corev1.PodFailed || !k.belongs(o) {
 			continue
 		}
 		if ps := k.setOf(pod); ps != nil && ps.holding < ps.count && k.holdsAll(pod) {
@@ -92,7 +93,8 @@ func sameClaims(a, b *corev1.PodSpec) bool {
 	}
 	for i := range a.ResourceClaims {
 		x, y := a.ResourceClaims[i], b.ResourceClaims[i]
-		if x.Name != y.Name || !sameText(x.ResourceClaimName, y.ResourceClaimName) || !sameText(x.ResourceClaimTemplateName, y.ResourceClaimTemplateName) {
+		if x.Name != y.Name || !sameText(x.ResourceClaimName, y.ResourceClaimName) ||
+			!sameText(x.ResourceClaimTemplateName, y.ResourceClaimTemplateName) {
 			return false
 		}
 	}

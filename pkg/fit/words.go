@@ -20,7 +20,8 @@ func (n *tally) noMatch(r request) string {
 	before := n.Class
 	for i, left := range n.Selectors {
 		if left == 0 && r.selectors[i].CEL != nil {
-			return fmt.Sprintf("selector %d matches none of the %s that DeviceClass %s%s: %s", i+1, plural(before, "device"), r.class, afterOthers(i), r.selectors[i].CEL.Expression)
+			return fmt.Sprintf("selector %d matches none of the %s that DeviceClass %s%s: %s", i+1,
+				plural(before, "device"), r.class, afterOthers(i), r.selectors[i].CEL.Expression)
 		}
 		before = left
 	}

@@ -33,14 +33,15 @@ func (c *Checker) newWorld() *world {
 		Checker: c, own: map[device.ID]bool{}, taken: map[*device.PoolStock][]*device.Unit{},
 		allocations: map[*resourcev1.ResourceClaim]*resourcev1.AllocationResult{},
 		state: structured.AllocatedState{
-			AllocatedDevices: c.state.AllocatedDevices.Clone(), AllocatedSharedDeviceIDs: c.state.AllocatedSharedDeviceIDs.Clone(),
-			AggregatedCapacity: c.state.AggregatedCapacity.Clone(),
+			AllocatedDevices:         c.state.AllocatedDevices.Clone(),
+			AllocatedSharedDeviceIDs: c.state.AllocatedSharedDeviceIDs.Clone(),
+			AggregatedCapacity:       c.state.AggregatedCapacity.Clone(),
 		},
 	}
 }
 
-// place places the pods of a pod set, each on the first node that takes it. A node that has refused one refuses the next,
-// too, and is not asked again. The error is that of the context.
+// place places the pods of a pod set, each on the first node that takes it. A node that has refused one refuses the
+// next, too, and is not asked again. The error is that of the context.
 func (w *world) place(ctx context.Context, ps *podSet) (PodSet, error) {
 	out := PodSet{Name: ps.Name, Count: ps.count, Holding: ps.holding}
 	for _, a := range ps.asks.list {
@@ -97,8 +98,8 @@ func (w *world) place(ctx context.Context, ps *podSet) (PodSet, error) {
 	return out, nil
 }
 
-// failing looks for a node at which the scheduler gives up on the pod, where selectors can't be evaluated on some device.
-// It looks at every node, so that one on which the pod would fit does not help.
+// failing looks for a node at which the scheduler gives up on the pod, where selectors can't be evaluated on some
+// device. It looks at every node, so that one on which the pod would fit does not help.
 func (w *world) failing(ctx context.Context, ps *podSet, open []*corev1.Node) (*Refusal, error) {
 	if !w.mayFail(ps) {
 		return nil, nil
@@ -119,14 +120,17 @@ func (w *world) failing(ctx context.Context, ps *podSet, open []*corev1.Node) (*
 	return nil, nil
 }
 
-// claimsOn are the claims that have to be allocated for the next pod on a node, with their asks. The reason is why the node
-// can't be used whatever is free there.
-func (w *world) claimsOn(ps *podSet, node *corev1.Node) (claims []*resourcev1.ResourceClaim, of []*ask, reason *Reason) {
+// claimsOn are the claims that have to be allocated for the next pod on a node, with their asks. The reason is why the
+// node can't be used whatever is free there.
+func (w *world) claimsOn(ps *podSet, node *corev1.Node) (claims []*resourcev1.ResourceClaim, of []*ask,
+	reason *Reason) {
 	for _, a := range ps.asks.list {
 		if a.extended != "" {
 			if q := node.Status.Allocatable[a.extended]; !q.IsZero() {
 				w.plugin = true
-				return nil, nil, &Reason{Code: DevicePlugin, Claim: a.name, Text: "a device plugin serves " + a.name + " here; what it has free is not looked at"}
+				return nil, nil,
+					&Reason{Code: DevicePlugin, Claim: a.name, Text: "a device plugin serves " + a.name +
+						" here; what it has free is not looked at"}
 			}
 		}
 		if a.shared {
@@ -169,13 +173,15 @@ func (w *world) pod(ctx context.Context, ps *podSet, node *corev1.Node) (*Placem
 	return p, nil, nil
 }
 
-// allocate asks the scheduler's allocator. No results and no reason: the claims can't be satisfied. The error is that of
-// the context, or that the allocator can't go on.
-func (w *world) allocate(ctx context.Context, node *corev1.Node, claims []*resourcev1.ResourceClaim) (out []resourcev1.AllocationResult, refused *Reason, failed error) {
+// allocate asks the scheduler's allocator. No results and no reason: the claims can't be satisfied. The error is that
+// of the context, or that the allocator can't go on.
+func (w *world) allocate(ctx context.Context, node *corev1.Node,
+	claims []*resourcev1.ResourceClaim) (out []resourcev1.AllocationResult, refused *Reason, failed error) {
 	defer func() {
 		// The allocator trusts that an API server has validated everything; files may hold anything.
 		if p := recover(); p != nil {
-			out, refused, failed = nil, nil, fmt.Errorf("the scheduler's allocator can't handle the objects, which no API server would take: %v", p)
+			out, refused, failed = nil, nil, fmt.Errorf("the scheduler's allocator can't handle the objects, which "+
+				"no API server would take: %v", p)
 		}
 	}()
 	allocator, err := structured.NewAllocator(ctx, features, w.state, w.classes, w.slicesOf(node), w.cel)
@@ -222,12 +228,14 @@ func (w *world) take(a *ask, result resourcev1.AllocationResult) []Device {
 }
 
 func (c *Checker) poolOf(u *device.Unit) *device.PoolStock {
-	i := slices.IndexFunc(c.stock.Pools, func(p *device.PoolStock) bool { return p.Driver == u.ID().Driver && p.Name == u.ID().Pool })
+	i := slices.IndexFunc(c.stock.Pools,
+		func(p *device.PoolStock) bool { return p.Driver == u.ID().Driver && p.Name == u.ID().Pool })
 	return c.stock.Pools[i]
 }
 
 // explain says for every node why it takes no further pod. Nodes with one reason stand together.
-func (w *world) explain(ctx context.Context, ps *podSet, closed []*corev1.Node, refused map[string]*Reason, out *PodSet) error {
+func (w *world) explain(ctx context.Context, ps *podSet, closed []*corev1.Node, refused map[string]*Reason,
+	out *PodSet) error {
 	for _, n := range closed {
 		r, err := w.diagnose(ctx, ps, n)
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/queuestate"
 )
 
-// Blocked are the waiting workloads whose queue takes none, for a reason that stands at a path with the prefix, in an object
-// of the kind; of any kind when that is empty.
+// Blocked are the waiting workloads whose queue takes none, for a reason that stands at a path with the prefix, in an
+// object of the kind; of any kind when that is empty.
 func (p *Pass) Blocked(kind, prefix string) []Refusal {
 	var out []Refusal
 	for _, r := range p.Refusals(charge.CodeQueueBlocked) {

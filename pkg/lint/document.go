@@ -25,8 +25,8 @@ func GroupOf(d *source.Document) string {
 	return gv.Group
 }
 
-// FieldPath finds in a document's JSON the field that a decoder names by its steps joined with dots, though keys may hold
-// dots themselves: `spec.devices[0].attributes.gpu.example.com/x.q` becomes one that [source.Origin.Field] takes.
+// FieldPath finds in a document's JSON the field that a decoder names by its steps joined with dots, though keys may
+// hold dots themselves: `spec.devices[0].attributes.gpu.example.com/x.q` becomes one that [source.Origin.Field] takes.
 func FieldPath(data []byte, joined string) string {
 	var value any
 	if json.Unmarshal(data, &value) != nil {

@@ -11,7 +11,8 @@ import (
 // Written is the text of the location, over all of its lines. ok is false where it is not in a file.
 func (l Location) Written() (text string, ok bool) {
 	lines, ok := l.lines()
-	if !ok || l.Column < 1 || l.EndColumn < 1 || l.EndColumn-1 > len(lines[len(lines)-1]) || l.Column-1 > len(lines[0]) {
+	if !ok || l.Column < 1 || l.EndColumn < 1 || l.EndColumn-1 > len(lines[len(lines)-1]) ||
+		l.Column-1 > len(lines[0]) {
 		return "", false
 	}
 	last := len(lines) - 1
@@ -36,8 +37,8 @@ func (l Location) lines() ([]string, bool) {
 	return out, len(out) > 0
 }
 
-// Replace is a fix that writes a new value at a place, in the style of the old one. It is nil where the place is not in a file, or
-// the value is not written on one line.
+// Replace is a fix that writes a new value at a place, in the style of the old one. It is nil where the place is not in
+// a file, or the value is not written on one line.
 func (p *Pass) Replace(at Place, value, description string) *Fix {
 	l := at.Location()
 	old, ok := l.Written()
@@ -57,8 +58,9 @@ func (p *Pass) ReplacePart(at Place, old, now, description string) *Fix {
 	return replaced(l, strings.ReplaceAll(written, old, now), description)
 }
 
-// Rewrite is a fix that turns the text at a place into another one, line breaks and indentation kept. Where the text is the
-// block of a literal or folded scalar, rewrite gets it without its indentation. rewrite reports false when there is nothing to do.
+// Rewrite is a fix that turns the text at a place into another one, line breaks and indentation kept. Where the text is
+// the block of a literal or folded scalar, rewrite gets it without its indentation. rewrite reports false when there is
+// nothing to do.
 func (p *Pass) Rewrite(at Place, value string, rewrite func(string) (string, bool), description string) *Fix {
 	l := at.Location()
 	written, ok := l.Written()
@@ -84,7 +86,8 @@ func (p *Pass) Rewrite(at Place, value string, rewrite func(string) (string, boo
 }
 
 func replaced(l Location, text, description string) *Fix {
-	return &Fix{Description: description, Safe: true, Edits: []Edit{{File: l.File, Position: l.Position, NewText: text}}}
+	return &Fix{Description: description, Safe: true,
+		Edits: []Edit{{File: l.File, Position: l.Position, NewText: text}}}
 }
 
 // indentOf is the indentation of the first line that has content.
@@ -120,7 +123,8 @@ func quotedLike(old, value string) string {
 		return strings.TrimSuffix(out.String(), "\n")
 	case strings.HasPrefix(old, "'"):
 		return single
-	case value == "" || strings.ContainsAny(value[:1], "-?:,[]{}#&*!|>'\"%@` \t") || strings.HasSuffix(value, ":") || strings.HasSuffix(value, " "),
+	case value == "" || strings.ContainsAny(value[:1], "-?:,[]{}#&*!|>'\"%@` \t") || strings.HasSuffix(value, ":") ||
+		strings.HasSuffix(value, " "),
 		strings.Contains(value, ": "), strings.Contains(value, " #"), strings.Contains(value, "\n"):
 		return single
 	case strings.ContainsAny(value, ",[]{}") && !strings.ContainsAny(old, ",[]{}"):
@@ -131,7 +135,8 @@ func quotedLike(old, value string) string {
 
 // Insert is an edit that puts a text at a place of a file.
 func Insert(file string, line, column int, text string) Edit {
-	return Edit{File: file, Position: source.Position{Line: line, Column: column, EndLine: line, EndColumn: column}, NewText: text}
+	return Edit{File: file, Position: source.Position{Line: line, Column: column, EndLine: line, EndColumn: column},
+		NewText: text}
 }
 
 // ReplaceLines is an edit that writes other lines for those a location stands on.
@@ -144,8 +149,8 @@ func ReplaceLines(l Location, text string) (Edit, bool) {
 	return Edit{File: l.File, Position: at, NewText: text}, true
 }
 
-// ApplyFixes applies the safe fixes of findings to texts, by file. Of fixes that would change the same place the first one is
-// applied: lint again for the others. It returns the texts that changed and how many fixes were applied.
+// ApplyFixes applies the safe fixes of findings to texts, by file. Of fixes that would change the same place the first
+// one is applied: lint again for the others. It returns the texts that changed and how many fixes were applied.
 func ApplyFixes(findings []Finding, text func(file string) ([]byte, bool)) (changed map[string][]byte, applied int) {
 	taken := map[string][]spanEdit{}
 	for _, f := range findings {

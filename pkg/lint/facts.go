@@ -104,8 +104,8 @@ func newFacts(in Input) *Facts {
 	return f
 }
 
-// concurrently are the same facts for rules that run beside the others. The engines answer one question at a time, so only
-// what is computed once is for both.
+// concurrently are the same facts for rules that run beside the others. The engines answer one question at a time, so
+// only what is computed once is for both.
 func (f *Facts) concurrently() *Facts {
 	out := *f
 	out.concurrent = true
@@ -134,7 +134,8 @@ func (f *Facts) Written(o *cluster.Object) (data []byte, ok bool) {
 // Workloads are the workloads of the input, in the order of package workload.
 func (f *Facts) Workloads() []*workload.Workload { return f.layers.Workloads() }
 
-// Inventory is what the drivers have published. It is ready for matching: counters and selectors in use are known to it.
+// Inventory is what the drivers have published. It is ready for matching: counters and selectors in use are known to
+// it.
 func (f *Facts) Inventory() *device.Inventory {
 	f.mustBeFirst()
 	return f.layers.Inventory()

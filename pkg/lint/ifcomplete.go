@@ -8,9 +8,9 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
-// IfComplete is the input if it were all there is of workloads, cohorts, checks and device classes, and nobody held any quota. What
-// can't be admitted then can't be admitted with more workloads either; classes that are not in the input may change a charge.
-// Only what is asked about is charged: mostly few workloads are in doubt, of many.
+// IfComplete is the input if it were all there is of workloads, cohorts, checks and device classes, and nobody held any
+// quota. What can't be admitted then can't be admitted with more workloads either; classes that are not in the input
+// may change a charge. Only what is asked about is charged: mostly few workloads are in doubt, of many.
 type IfComplete struct {
 	// Workloads of the input, as those of [Facts.Workloads].
 	Workloads []*workload.Workload

@@ -107,14 +107,14 @@ func (r Refusal) Said() string {
 	return r.Problem.KueueMessage
 }
 
-// Refusals are the certain refusals of waiting workloads that carry one of the codes. What Kueue has admitted already is
-// left out: it runs.
+// Refusals are the certain refusals of waiting workloads that carry one of the codes. What Kueue has admitted already
+// is left out: it runs.
 func (p *Pass) Refusals(codes ...string) []Refusal {
 	return p.problems(func(c *charge.Charge) bool { return c.Verdict == charge.Inadmissible }, codes)
 }
 
-// Chances are what the refusal of waiting workloads may come to by chance: the order in which Kueue meets devices, which is
-// arbitrary. What else is known of the workload does not matter.
+// Chances are what the refusal of waiting workloads may come to by chance: the order in which Kueue meets devices,
+// which is arbitrary. What else is known of the workload does not matter.
 func (p *Pass) Chances() []Refusal {
 	return p.problems(func(c *charge.Charge) bool { return Waits(c.Workload) }, []string{charge.CodeOrderDependent})
 }

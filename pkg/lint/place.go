@@ -37,8 +37,10 @@ func At(o *cluster.Object, path string) Place {
 var older = map[string][]struct{ now, then string }{
 	"resource.k8s.io/v1beta1 ResourceClaimTemplate": {{"].exactly", "]"}},
 	"resource.k8s.io/v1beta1 ResourceClaim":         {{"].exactly", "]"}},
-	"resource.k8s.io/v1beta1 ResourceSlice":         {{"].attributes", "].basic.attributes"}, {"].capacity", "].basic.capacity"}, {"].consumesCounters", "].basic.consumesCounters"}, {"].allowMultipleAllocations", "].basic.allowMultipleAllocations"}},
-	"kueue.x-k8s.io/v1beta1 ClusterQueue":           {{"spec.cohortName", "spec.cohort"}},
+	"resource.k8s.io/v1beta1 ResourceSlice": {{"].attributes", "].basic.attributes"},
+		{"].capacity", "].basic.capacity"}, {"].consumesCounters",
+			"].basic.consumesCounters"}, {"].allowMultipleAllocations", "].basic.allowMultipleAllocations"}},
+	"kueue.x-k8s.io/v1beta1 ClusterQueue": {{"spec.cohortName", "spec.cohort"}},
 }
 
 // asWritten is the path of a field in the API version that the object was written in.

@@ -31,7 +31,8 @@ func (s Severity) AtLeast(t Severity) bool {
 
 // Rule is one check.
 type Rule struct {
-	// ID is GQ and three digits; the first tells the group. It never changes its meaning. Rules of packs have other letters.
+	// ID is GQ and three digits; the first tells the group. It never changes its meaning. Rules of packs have other
+	// letters.
 	ID string
 	// Pack is the file of the rule pack that it stands in; empty for the program's own.
 	Pack string
@@ -43,8 +44,8 @@ type Rule struct {
 	// Needs are the kinds without which the rule can't answer. Where one is missing and the rule has something to
 	// check, it reports itself as not evaluated ([Pass.Need]).
 	Needs []schema.GroupKind
-	// Concurrent tells that the check asks neither for the inventory nor for decisions, but those of [Facts.IfComplete], which no other
-	// rule may ask for. It runs beside the other rules.
+	// Concurrent tells that the check asks neither for the inventory nor for decisions, but those of
+	// [Facts.IfComplete], which no other rule may ask for. It runs beside the other rules.
 	Concurrent bool
 	// Check reports findings to the pass.
 	Check func(*Pass)

@@ -28,22 +28,23 @@ var RuleFailed = &Rule{
 	ID: "GQ004", Name: "rule-failed", Severity: Warning,
 	Doc: Doc{
 		Title: "A rule could not be applied",
-		Why: "A rule that stops with an error, or takes longer than it may, has found nothing, which must not be read as " +
+		Why: "A rule that stops with an error, or takes longer than it may, has found nothing, which must not be " +
+			"read as " +
 			"\"nothing is wrong\". The other rules are not affected.",
 		Since: "every version",
 	},
 	Check: func(*Pass) {},
 }
 
-// Run applies rules to an input. The error is that of ctx. Rules that are [Rule.Concurrent] run beside the others; what is found
-// does not depend on which of them ends first.
+// Run applies rules to an input. The error is that of ctx. Rules that are [Rule.Concurrent] run beside the others; what
+// is found does not depend on which of them ends first.
 func Run(ctx context.Context, in Input, opts Options) (*Result, error) {
 	out, _, err := run(ctx, in, opts)
 	return out, err
 }
 
-// RunComputed is [Run] for a caller who goes on with the same input. What it returns beside the findings was computed for the
-// rules, or is computed now; no rule is at work on it any more.
+// RunComputed is [Run] for a caller who goes on with the same input. What it returns beside the findings was computed
+// for the rules, or is computed now; no rule is at work on it any more.
 func RunComputed(ctx context.Context, in Input, opts Options) (*Result, *pipeline.Layers, error) {
 	out, facts, err := run(ctx, in, opts)
 	if err != nil {
@@ -144,12 +145,14 @@ func (res *Result) take(r *Rule, o outcome, opts Options) {
 	}
 	for _, f := range o.failed {
 		at := f.at.Location()
-		res.Findings = append(res.Findings, Finding{Rule: RuleFailed, Severity: severityOf(RuleFailed, "", opts), At: at, Cause: at,
-			Message: oneLine(fmt.Sprintf("rule %s (%s) could not be applied: %s", r.ID, r.Name, f.why)),
-			Help:    "this is a fault of the rule; what it looks for was not checked"})
+		res.Findings = append(res.Findings,
+			Finding{Rule: RuleFailed, Severity: severityOf(RuleFailed, "", opts), At: at, Cause: at,
+				Message: oneLine(fmt.Sprintf("rule %s (%s) could not be applied: %s", r.ID, r.Name, f.why)),
+				Help:    "this is a fault of the rule; what it looks for was not checked"})
 	}
 	for _, d := range o.diagnostics {
-		f := Finding{Rule: r, Severity: severityOf(r, d.Severity, opts), Message: oneLine(d.Message), Help: d.Help, At: d.At.Location(), Fix: d.Fix}
+		f := Finding{Rule: r, Severity: severityOf(r, d.Severity, opts), Message: oneLine(d.Message), Help: d.Help,
+			At: d.At.Location(), Fix: d.Fix}
 		f.Cause = f.At
 		if !d.Cause.IsZero() {
 			f.Cause = d.Cause.Location()

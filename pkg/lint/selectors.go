@@ -74,8 +74,9 @@ func (f *Facts) findSelectors() []Selector {
 					Text: s.Counter.DeviceSelector.CEL.Expression, Driver: s.Counter.Driver})
 			}
 			if s.Capacity != nil && s.Capacity.DeviceSelector.CEL != nil {
-				out = append(out, Selector{Of: OfSource, At: f.Configured(at + "capacity.deviceSelector.cel.expression"),
-					Text: s.Capacity.DeviceSelector.CEL.Expression, Driver: s.Capacity.Driver})
+				out = append(out,
+					Selector{Of: OfSource, At: f.Configured(at + "capacity.deviceSelector.cel.expression"),
+						Text: s.Capacity.DeviceSelector.CEL.Expression, Driver: s.Capacity.Driver})
 			}
 		}
 	}
@@ -85,8 +86,8 @@ func (f *Facts) findSelectors() []Selector {
 // celKey stands before each selector.
 var celKey = []byte(`"cel"`)
 
-// misplacedSelectors adds the selectors of documents that typed objects do not hold: they stand in fields that the document's
-// version does not have, or in an object that a later document replaces.
+// misplacedSelectors adds the selectors of documents that typed objects do not hold: they stand in fields that the
+// document's version does not have, or in an object that a later document replaces.
 func (f *Facts) misplacedSelectors(known []Selector) []Selector {
 	seen, held := map[placeOf]bool{}, map[*source.Origin]int{}
 	for _, s := range known {
@@ -187,12 +188,14 @@ func (f *Facts) DeviceRequests() func(yield func(DeviceRequest) bool) {
 	}
 }
 
-func eachRequest(o *cluster.Object, spec *resourcev1.ResourceClaimSpec, path string, yield func(DeviceRequest) bool) bool {
+func eachRequest(o *cluster.Object, spec *resourcev1.ResourceClaimSpec, path string,
+	yield func(DeviceRequest) bool) bool {
 	for k := range spec.Devices.Requests {
 		q := &spec.Devices.Requests[k]
 		r := DeviceRequest{Object: o, Path: fmt.Sprintf("%s[%d]", path, k), Name: q.Name, Claim: spec}
 		if x := q.Exactly; x != nil {
-			r.Exactly, r.Class, r.Selectors, r.Mode, r.Count = x, x.DeviceClassName, x.Selectors, x.AllocationMode, x.Count
+			r.Exactly, r.Class, r.Selectors, r.Mode, r.Count = x, x.DeviceClassName, x.Selectors, x.AllocationMode,
+				x.Count
 			r.AdminAccess = x.AdminAccess != nil && *x.AdminAccess
 		}
 		if (q.Exactly != nil || len(q.FirstAvailable) == 0) && !yield(r) {
@@ -200,8 +203,11 @@ func eachRequest(o *cluster.Object, spec *resourcev1.ResourceClaimSpec, path str
 		}
 		for i := range q.FirstAvailable {
 			s := &q.FirstAvailable[i]
-			alternative := DeviceRequest{Object: o, Path: fmt.Sprintf("%s.firstAvailable[%d]", r.Path, i), Alternative: true,
-				Name: q.Name + "/" + s.Name, Class: s.DeviceClassName, Selectors: s.Selectors, Mode: s.AllocationMode, Count: s.Count, Claim: spec}
+			alternative := DeviceRequest{Object: o, Path: fmt.Sprintf("%s.firstAvailable[%d]", r.Path, i),
+				Alternative: true,
+				Name: q.Name + "/" +
+					s.Name, Class: s.DeviceClassName, Selectors: s.Selectors, Mode: s.AllocationMode, Count: s.Count,
+				Claim: spec}
 			if !yield(alternative) {
 				return false
 			}

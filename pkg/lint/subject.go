@@ -45,7 +45,8 @@ func reserved(w *workload.Workload) bool {
 		return false
 	}
 	of := w.Object.Status.Conditions
-	return apimeta.IsStatusConditionTrue(of, kueue.WorkloadQuotaReserved) || apimeta.IsStatusConditionTrue(of, kueue.WorkloadFinished)
+	return apimeta.IsStatusConditionTrue(of, kueue.WorkloadQuotaReserved) ||
+		apimeta.IsStatusConditionTrue(of, kueue.WorkloadFinished)
 }
 
 // Waits tells that a workload is Kueue's to admit and does not hold quota yet.

@@ -22,7 +22,8 @@ var (
 		ID: "GQ002", Name: "suppression-without-reason", Severity: Warning,
 		Doc: Doc{
 			Title: "A suppression does not say which rule, or why",
-			Why: "Whoever reads a suppression a year later has to know whether it still holds. One that names no rule suppresses " +
+			Why: "Whoever reads a suppression a year later has to know whether it still holds. One that names no " +
+				"rule suppresses " +
 				"nothing: it would hide what nobody has seen yet.",
 			Bad:   "count: 8   # gpu-quota:ignore GQ210\n",
 			Good:  "count: 8   # gpu-quota:ignore GQ210 the nodes arrive in May\n",
@@ -34,17 +35,21 @@ var (
 		ID: "GQ003", Name: "unused-suppression", Severity: Warning,
 		Doc: Doc{
 			Title: "A suppression suppresses nothing",
-			Why: "What it was for is gone, or it stands at the wrong place and the finding is reported all the same. It would hide the " +
-				"next finding of the rule here. Rules that could not be evaluated are not counted against a suppression.",
-			Bad:   "# gpu-quota:ignore GQ101 mapped in the other cluster\nspec:\n  devices: {}\n",
-			Good:  "exactly:\n  # gpu-quota:ignore GQ101 mapped in the other cluster\n  deviceClassName: vfio.example.com\n",
+			Why: "What it was for is gone, or it stands at the wrong place and the finding is reported all the same. " +
+				"It would hide the " +
+				"next finding of the rule here. Rules that could not be evaluated are not counted against a " +
+				"suppression.",
+			Bad: "# gpu-quota:ignore GQ101 mapped in the other cluster\nspec:\n  devices: {}\n",
+			Good: "exactly:\n  # gpu-quota:ignore GQ101 mapped in the other cluster\n  deviceClassName: " +
+				"vfio.example.com\n",
 			Since: "every version",
 		},
 		Check: func(*Pass) {},
 	}
 )
 
-// Suppress takes out the findings for which a reason is given from outside of the input: by a configuration or a baseline.
+// Suppress takes out the findings for which a reason is given from outside of the input: by a configuration or a
+// baseline.
 func (r *Result) Suppress(by func(Finding) (justification string, ok bool)) {
 	kept := r.Findings[:0]
 	for _, f := range r.Findings {
@@ -64,7 +69,8 @@ type suppressionUse struct {
 	used map[string]bool
 }
 
-// applySuppressions takes out what the input suppresses, and reports suppressions that lack a reason or suppress nothing.
+// applySuppressions takes out what the input suppresses, and reports suppressions that lack a reason or suppress
+// nothing.
 func (r *Result) applySuppressions(all []Suppression, opts Options) {
 	if len(all) == 0 {
 		return
@@ -111,7 +117,9 @@ func (r *Result) judge(u *suppressionUse, opts Options) {
 		if !slices.Contains(opts.Rules, rule) || opts.Severities[rule.ID] == Off {
 			return
 		}
-		r.Findings = append(r.Findings, Finding{Rule: rule, Severity: severityOf(rule, "", opts), Message: message, Help: help, At: u.At, Cause: u.At})
+		r.Findings = append(r.Findings,
+			Finding{Rule: rule, Severity: severityOf(rule, "", opts), Message: message, Help: help, At: u.At,
+				Cause: u.At})
 	}
 	switch {
 	case len(u.Rules) == 0:
@@ -119,13 +127,16 @@ func (r *Result) judge(u *suppressionUse, opts Options) {
 			"name the rule and say why: # "+IgnoreComment+" GQ203 the largest partition is meant")
 		return
 	case u.Reason == "":
-		report(SuppressionWithoutReason, fmt.Sprintf("the suppression of %s gives no reason", strings.Join(u.Rules, ", ")), "say why behind the rule")
+		report(SuppressionWithoutReason,
+			fmt.Sprintf("the suppression of %s gives no reason",
+				strings.Join(u.Rules, ", ")), "say why behind the rule")
 	}
 	for _, id := range u.Rules {
 		switch {
 		case u.used[id] || r.unknown(id, opts):
 		case Find(opts.Rules, id) == nil:
-			report(UnusedSuppression, "there is no rule "+id, "kubectl gpu-quota rules list shows the rules; rules of a pack need --rules")
+			report(UnusedSuppression, "there is no rule "+id, "kubectl gpu-quota rules list shows the rules; rules "+
+				"of a pack need --rules")
 		case u.line > 0 || u.At.origin == nil:
 			report(UnusedSuppression, fmt.Sprintf("%s has no finding on the line that this suppression is about", id),
 				"remove it, or put it on the line that the finding names, or directly above")
@@ -139,5 +150,6 @@ func (r *Result) judge(u *suppressionUse, opts Options) {
 func (r *Result) unknown(id string, opts Options) bool {
 	return opts.Severities[id] == Off ||
 		slices.ContainsFunc(r.Unevaluated, func(u Unevaluated) bool { return u.Rule.ID == id }) ||
-		slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Rule == RuleFailed && strings.HasPrefix(f.Message, "rule "+id+" ") })
+		slices.ContainsFunc(r.Findings,
+			func(f Finding) bool { return f.Rule == RuleFailed && strings.HasPrefix(f.Message, "rule "+id+" ") })
 }

@@ -39,7 +39,8 @@ type Suppression struct {
 }
 
 // ignored is the list of rules at the start of a suppression. Behind a blank only the program's own rules are taken for
-// one, since a reason may begin with a word like GB200; those of packs are known when the rules are ([Suppression.resolve]).
+// one, since a reason may begin with a word like GB200; those of packs are known when the rules are
+// ([Suppression.resolve]).
 var ignored = regexp.MustCompile(`^[A-Z][A-Z0-9_-]*[0-9](?:\s*,\s*[A-Z][A-Z0-9_-]*[0-9]|\s+GQ[0-9]{3})*(?:[\s:;]|$)`)
 
 var ignoredRule = regexp.MustCompile(`[A-Z][A-Z0-9_-]*[0-9]`)
@@ -104,7 +105,8 @@ func comment(file string, line int, text []byte, start, marker int) (Suppression
 	after := whole[marker+len(IgnoreComment):]
 	before, ok := strings.CutSuffix(before, "#")
 	blank := strings.TrimSpace(before) == ""
-	if !ok || !blank && !strings.HasSuffix(before, " ") && !strings.HasSuffix(before, "\t") || after != "" && !strings.ContainsAny(after[:1], " \t") {
+	if !ok || !blank && !strings.HasSuffix(before, " ") && !strings.HasSuffix(before, "\t") || after != "" &&
+		!strings.ContainsAny(after[:1], " \t") {
 		return Suppression{}, false
 	}
 	if end := strings.Index(after, " #"); end >= 0 {
@@ -183,5 +185,6 @@ func (s *Suppression) covers(f *Finding) bool {
 
 // sameObject compares an object as it is written with one as it is read: in the newest version, with a namespace.
 func sameObject(written, read cluster.Ref) bool {
-	return written.Name != "" && written.Name == read.Name && written.GroupKind() == read.GroupKind() && written.Namespace == read.Namespace
+	return written.Name != "" && written.Name == read.Name && written.GroupKind() == read.GroupKind() &&
+		written.Namespace == read.Namespace
 }

@@ -9,8 +9,8 @@ import (
 // blockScalar ends a line whose value stands on the lines below: everything there is text.
 var blockScalar = regexp.MustCompile(`(?:^|[\s:-])[|>][0-9+-]{0,2}\s*(?:#.*)?$`)
 
-// inString tells that what stands behind the given start of a line is part of a string: of a quoted one on that line, or of a
-// block scalar that the line belongs to.
+// inString tells that what stands behind the given start of a line is part of a string: of a quoted one on that line,
+// or of a block scalar that the line belongs to.
 func inString(text []byte, start int, before string) bool {
 	return inQuotes(before) || inBlockScalar(text, start)
 }
@@ -58,8 +58,8 @@ func isMarker(line string) bool { return strings.HasPrefix(line, "---") || line 
 // blanksAt counts the blanks at the start of a line.
 func blanksAt(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 
-// keyColumn is the column that the value of a line's last key must stand deeper than: that of the key, or of the dash of an item
-// that is no map.
+// keyColumn is the column that the value of a line's last key must stand deeper than: that of the key, or of the dash
+// of an item that is no map.
 func keyColumn(line string) int {
 	column := blanksAt(line)
 	for strings.HasPrefix(line[column:], "- ") {

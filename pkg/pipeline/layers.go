@@ -14,8 +14,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
-// Layers are a snapshot, the configuration that holds, and what the layers above make of them. What is returned is shared
-// and must not be changed.
+// Layers are a snapshot, the configuration that holds, and what the layers above make of them. What is returned is
+// shared and must not be changed.
 type Layers struct {
 	Snapshot *cluster.Snapshot
 	Config   *config.Config
@@ -33,7 +33,10 @@ type Layers struct {
 // New puts the layers on a snapshot and a configuration.
 func New(snap *cluster.Snapshot, conf *config.Config) *Layers {
 	l := &Layers{Snapshot: snap, Config: conf, known: map[*workload.Workload]*charge.Charge{}}
-	l.inventory = sync.OnceValue(func() *device.Inventory { return device.NewInventory(snap, selector.Of(conf.Behavior)) })
+	l.inventory = sync.OnceValue(func() *device.Inventory {
+		return device.NewInventory(snap,
+			selector.Of(conf.Behavior))
+	})
 	l.charger = sync.OnceValue(func() *charge.Engine { return charge.NewEngine(snap, conf, l.inventory()) })
 	l.workloads = sync.OnceValue(func() []*workload.Workload { return workload.Find(snap, conf, workload.Options{}) })
 	l.charges = sync.OnceValue(func() []*charge.Charge {

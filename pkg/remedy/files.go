@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// inFiles words changes of manifests that were given with -f as edits of the file: they are not in the cluster, so no command
-// can patch them there.
+// inFiles words changes of manifests that were given with -f as edits of the file: they are not in the cluster, so no
+// command can patch them there.
 func (f *Finder) inFiles(remedies []Remedy) []Remedy {
 	for i := range remedies {
 		r := &remedies[i]

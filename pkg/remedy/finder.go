@@ -36,8 +36,9 @@ type Finder struct {
 // New returns a Finder of what an explainer explains.
 func New(e *explain.Explainer) *Finder {
 	return &Finder{
-		explainer: e, snap: e.Snapshot(), conf: e.Config(), engine: e.Engine(), queues: e.Queues(), commons: map[admission.Likeness]*common{},
-		sizes: map[sizeKey][]Remedy{}, published: map[string]*published{}, whatIfs: whatIfs{work: &work{}},
+		explainer: e, snap: e.Snapshot(), conf: e.Config(), engine: e.Engine(), queues: e.Queues(),
+		commons: map[admission.Likeness]*common{},
+		sizes:   map[sizeKey][]Remedy{}, published: map[string]*published{}, whatIfs: whatIfs{work: &work{}},
 	}
 }
 

@@ -97,7 +97,8 @@ func tolerate(taints []corev1.Taint) []corev1.Toleration {
 	var out []corev1.Toleration
 	for _, t := range taints {
 		if t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute {
-			out = append(out, corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOpEqual, Value: t.Value, Effect: t.Effect})
+			out = append(out,
+				corev1.Toleration{Key: t.Key, Operator: corev1.TolerationOpEqual, Value: t.Value, Effect: t.Effect})
 		}
 	}
 	return out

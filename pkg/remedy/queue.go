@@ -25,7 +25,8 @@ const mostPerFinder = 8
 // with all layers; of each kind the first that helps is kept in alone. Those that do not suffice are in further.
 func (f *Finder) edits(x *subject) (alone, further []Remedy) {
 	finders := []func(*subject) []Remedy{
-		f.otherQueue, f.newQueue, f.openQueue, f.openNamespace, f.coverResource, f.ungate, f.activate, f.withinLimits, f.mapClass,
+		f.otherQueue, f.newQueue, f.openQueue, f.openNamespace, f.coverResource, f.ungate, f.activate, f.withinLimits,
+		f.mapClass,
 		f.editTemplate, f.makeClass, f.copyTemplate, f.plainResource, f.enableDevices, f.podsReady, f.tolerated,
 		f.publishedName, f.smallerCapacity,
 	}
@@ -75,7 +76,8 @@ func (f *Finder) otherQueue(x *subject) []Remedy {
 		if o.Ref.Namespace != w.Namespace || o.Ref.Name == w.Queue || f.engine.Blocker(&moved) != nil {
 			continue
 		}
-		r := Remedy{Action: fmt.Sprintf("use LocalQueue %s instead of %s", o.Ref.Name, w.Queue), Effect: "the label " + queueLabel + " names the queue"}
+		r := Remedy{Action: fmt.Sprintf("use LocalQueue %s instead of %s", o.Ref.Name, w.Queue), Effect: "the label " +
+			queueLabel + " names the queue"}
 		r.Changes, r.Patch = patchOf(w.Owner.Ref, labelOps(w.Owner.Meta, queueLabel, o.Ref.Name)...)
 		if w.Record != nil && len(w.Members) > 0 { // the Workload of a single job follows it
 			changes, _ := patchOf(w.Record.Ref, op{"add", "/spec/queueName", o.Ref.Name})
@@ -104,10 +106,13 @@ func (f *Finder) newQueue(x *subject) []Remedy {
 	for o := range cluster.All[*kueue.ClusterQueue](f.snap, cluster.ClusterQueue) {
 		lq := &kueue.LocalQueue{Spec: kueue.LocalQueueSpec{ClusterQueue: kueue.ClusterQueueReference(o.Ref.Name)}}
 		lq.Name, lq.Namespace = w.Queue, w.Namespace
-		ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.LocalQueue.Kind, Namespace: w.Namespace, Name: w.Queue}
+		ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.LocalQueue.Kind,
+			Namespace: w.Namespace, Name: w.Queue}
 		out = append(out, Remedy{
-			Action: fmt.Sprintf("create LocalQueue %s in namespace %s for ClusterQueue %s", w.Queue, w.Namespace, o.Ref.Name),
-			Patch: fmt.Sprintf("kubectl create -f - <<EOF\napiVersion: %s\nkind: LocalQueue\nmetadata: {name: %s, namespace: %s}\nspec: {clusterQueue: %s}\nEOF",
+			Action: fmt.Sprintf("create LocalQueue %s in namespace %s for ClusterQueue %s", w.Queue, w.Namespace,
+				o.Ref.Name),
+			Patch: fmt.Sprintf("kubectl create -f - <<EOF\napiVersion: %s\nkind: LocalQueue\nmetadata: {name: %s, "+
+				"namespace: %s}\nspec: {clusterQueue: %s}\nEOF",
 				ref.APIVersion, w.Queue, w.Namespace, o.Ref.Name),
 			Changes: []cluster.Change{{Ref: ref, Create: lq}},
 		})
@@ -157,7 +162,8 @@ func (f *Finder) makeFlavors(queue string, state *queuestate.State) []Remedy {
 		ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ResourceFlavor.Kind, Name: name}
 		r.Changes = append(r.Changes, cluster.Change{Ref: ref, Create: flavor})
 		r.Patch = strings.TrimSpace(r.Patch + fmt.Sprintf(
-			"\nkubectl create -f - <<EOF\napiVersion: %s\nkind: ResourceFlavor\nmetadata: {name: %s}\nEOF", ref.APIVersion, name))
+			"\nkubectl create -f - <<EOF\napiVersion: %s\nkind: ResourceFlavor\nmetadata: {name: %s}\nEOF",
+			ref.APIVersion, name))
 	}
 	if len(missing) == 0 {
 		return nil
@@ -180,7 +186,8 @@ func (f *Finder) untie(queue string) []Remedy {
 	var out []Remedy
 	for _, name := range way.Cohorts {
 		c, o, _ := cluster.Lookup[*kueue.Cohort](f.snap, cluster.Cohort, "", name)
-		r := Remedy{Action: fmt.Sprintf("Cohort %s: take its parentName %s away", name, c.Spec.ParentName), Effect: "it is its own ancestor"}
+		r := Remedy{Action: fmt.Sprintf("Cohort %s: take its parentName %s away", name, c.Spec.ParentName),
+			Effect: "it is its own ancestor"}
 		r.Changes, r.Patch = patchOf(o.Ref, op{"remove", "/spec/parentName", nil})
 		out = append(out, r)
 	}
@@ -220,7 +227,8 @@ func (f *Finder) openNamespace(x *subject) []Remedy {
 		}
 	}
 	ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ClusterQueue.Kind, Name: queue.Name}
-	r := Remedy{Action: fmt.Sprintf("ClusterQueue %s: set namespaceSelector to {}", queue.Name), Effect: "it then takes workloads of every namespace"}
+	r := Remedy{Action: fmt.Sprintf("ClusterQueue %s: set namespaceSelector to {}", queue.Name),
+		Effect: "it then takes workloads of every namespace"}
 	r.Changes, r.Patch = patchOf(ref, op{"add", "/spec/namespaceSelector", map[string]any{}})
 	return append(out, r)
 }
@@ -265,11 +273,14 @@ func (f *Finder) coverResource(x *subject) []Remedy {
 			amount := charge.Formatter{Binary: f.conf.BinaryResource}.Format(name, x.Charge.Total[name])
 			ops = append(ops, op{"add", fmt.Sprintf("/spec/resourceGroups/%d/coveredResources/-", g), string(name)})
 			for n := range group.Flavors {
-				ops = append(ops, op{"add", fmt.Sprintf("/spec/resourceGroups/%d/flavors/%d/resources/-", g, n), map[string]string{"name": string(name), "nominalQuota": amount}})
+				ops = append(ops,
+					op{"add", fmt.Sprintf("/spec/resourceGroups/%d/flavors/%d/resources/-", g, n),
+						map[string]string{"name": string(name), "nominalQuota": amount}})
 			}
 			texts = append(texts, fmt.Sprintf("%s with a quota of %s", name, amount))
 		}
-		r := Remedy{Action: fmt.Sprintf("ClusterQueue %s: cover %s in resource group %d", queue.Name, strings.Join(texts, ", "), g), Effect: "no resource group covers it"}
+		r := Remedy{Action: fmt.Sprintf("ClusterQueue %s: cover %s in resource group %d", queue.Name,
+			strings.Join(texts, ", "), g), Effect: "no resource group covers it"}
 		r.Changes, r.Patch = patchOf(ref, ops...)
 		out = append(out, r)
 	}

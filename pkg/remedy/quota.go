@@ -22,7 +22,8 @@ func (f *Finder) remedies(x *subject) []Remedy {
 	switch {
 	case x.Charge.Workload == nil || x.Charge.Verdict == charge.Unknown || x.Reported.State == admission.Finished:
 		return nil
-	case x.Predicted.State != admission.Inadmissible && x.Predicted.State != admission.Deactivated && x.Predicted.State != admission.Pending:
+	case x.Predicted.State != admission.Inadmissible && x.Predicted.State != admission.Deactivated &&
+		x.Predicted.State != admission.Pending:
 		return nil
 	}
 	var out []Remedy
@@ -38,8 +39,8 @@ func (f *Finder) remedies(x *subject) []Remedy {
 	return f.inFiles(append(out, f.edited(x, len(out) == 0)...))
 }
 
-// edited are the remedies that take all layers to try; changes in steps are looked for where nothing else helps. What is
-// found is shared by workloads that are alike, unless it is a change of the workload itself.
+// edited are the remedies that take all layers to try; changes in steps are looked for where nothing else helps. What
+// is found is shared by workloads that are alike, unless it is a change of the workload itself.
 func (f *Finder) edited(x *subject, alone bool) []Remedy {
 	w := x.Charge.Workload
 	key := editKey{w.OwnerRef.GroupKind(), w.Record != nil, w.Namespace, alone}
@@ -69,8 +70,8 @@ const mostSteps = 2
 // mostFirst bounds the changes that are tried as a first step.
 const mostFirst = 3
 
-// inSteps joins a change that brings the workload further with one that admits it then: of what it finds, the one of the
-// fewest changes.
+// inSteps joins a change that brings the workload further with one that admits it then: of what it finds, the one of
+// the fewest changes.
 func (f *Finder) inSteps(x *subject, first []Remedy) []Remedy {
 	var least []Remedy
 	for _, r := range first[:min(len(first), mostFirst)] {
@@ -82,7 +83,8 @@ func (f *Finder) inSteps(x *subject, first []Remedy) []Remedy {
 		remedies := next.Explain(c).Remedies
 		if i := slices.IndexFunc(remedies, func(then Remedy) bool { return len(then.Changes) > 0 }); i >= 0 {
 			then := remedies[i]
-			joined := Remedy{Action: r.Action + "; then " + then.Action, Effect: r.Effect, Changes: append(slices.Clone(r.Changes), then.Changes...)}
+			joined := Remedy{Action: r.Action + "; then " + then.Action, Effect: r.Effect,
+				Changes: append(slices.Clone(r.Changes), then.Changes...)}
 			if r.Patch != "" && then.Patch != "" {
 				joined.Patch = r.Patch + "\n" + then.Patch
 			}
@@ -112,7 +114,8 @@ func (f *Finder) waitFor(x *subject) []Remedy {
 		for i, h := range hs {
 			gone[i] = h.Charge
 		}
-		return f.engine.CouldFit(x.Charge, gone) && served(f.engine.DecideWith(x.Charge, admission.WhatIf{Without: gone}))
+		return f.engine.CouldFit(x.Charge, gone) &&
+			served(f.engine.DecideWith(x.Charge, admission.WhatIf{Without: gone}))
 	}
 	for i := len(holders) - 1; i >= max(0, len(holders)-mostTried); i-- {
 		if try(holders[i : i+1]) {
@@ -218,7 +221,8 @@ func patchCount(r *Remedy, w *workload.Workload, f fewer) {
 		r.Changes = []cluster.Change{{Ref: w.Owner.Ref, Patch: patch}}
 		r.Patch = kubectlPatch(w.Owner.Ref, patch)
 	case w.Record != nil:
-		r.Changes = []cluster.Change{{Ref: w.Record.Ref, Patch: operations(op{"add", fmt.Sprintf("/spec/podSets/%d/count", f.podSet), f.pods})}}
+		r.Changes = []cluster.Change{{Ref: w.Record.Ref,
+			Patch: operations(op{"add", fmt.Sprintf("/spec/podSets/%d/count", f.podSet), f.pods})}}
 	}
 }
 
@@ -272,7 +276,8 @@ func (f *Finder) enlarge(x *subject, field string, grow func(*quota.Limits, quot
 			}
 			limits[b.FlavorResource] = l
 		}
-		d := f.engine.DecideWith(x.Charge, admission.WhatIf{Limits: map[string]map[quota.FlavorResource]quota.Limits{name: limits}})
+		d := f.engine.DecideWith(x.Charge,
+			admission.WhatIf{Limits: map[string]map[quota.FlavorResource]quota.Limits{name: limits}})
 		if served(d) {
 			return f.enlarged(name, field, limits)
 		}
@@ -300,11 +305,14 @@ func (f *Finder) enlarged(name, field string, limits map[quota.FlavorResource]qu
 			was, will = *node.Limits(fr).BorrowingLimit, *limits[fr].BorrowingLimit
 		}
 		ops = append(ops, op{"replace", at + "/" + field, f.format(fr.Resource, will)})
-		texts = append(texts, fmt.Sprintf("%s of %s in flavor %s from %s to %s", field, fr.Resource, fr.Flavor, f.format(fr.Resource, was), f.format(fr.Resource, will)))
+		texts = append(texts,
+			fmt.Sprintf("%s of %s in flavor %s from %s to %s", field, fr.Resource, fr.Flavor,
+				f.format(fr.Resource, was), f.format(fr.Resource, will)))
 	}
 	ref := cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: cluster.ClusterQueue.Kind, Name: name}
 	patch := operations(ops...)
-	r := Remedy{Action: "ClusterQueue " + name + ": raise " + strings.Join(texts, ", "), Patch: kubectlPatch(ref, patch), Changes: []cluster.Change{{Ref: ref, Patch: patch}}}
+	r := Remedy{Action: "ClusterQueue " + name + ": raise " + strings.Join(texts, ", "),
+		Patch: kubectlPatch(ref, patch), Changes: []cluster.Change{{Ref: ref, Patch: patch}}}
 	if field == "borrowingLimit" {
 		r.Effect = "its cohort has that much unused"
 	}

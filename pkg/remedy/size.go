@@ -50,7 +50,8 @@ func (f *Finder) pin(x *subject, choice charge.Choice, short quota.Amount) []Rem
 	})
 	tried := 0
 	for _, v := range values {
-		if quota.Amount(choice.Charged-choice.Charges[v]) < short/quota.Amount(max(choice.Pods, 1)) || choice.Charges[v] == 0 {
+		if quota.Amount(choice.Charged-choice.Charges[v]) < short/quota.Amount(max(choice.Pods, 1)) ||
+			choice.Charges[v] == 0 {
 			continue
 		}
 		if tried++; tried > mostSizes {
@@ -63,9 +64,12 @@ func (f *Finder) pin(x *subject, choice charge.Choice, short quota.Amount) []Rem
 			edit = op{"add", at, []resourcev1.DeviceSelector{selector}}
 		}
 		r := Remedy{
-			Action: fmt.Sprintf("ResourceClaimTemplate %s: add the selector %s", choice.Template.Ref.Name, selector.CEL.Expression),
-			Effect: fmt.Sprintf("charges %s per pod instead of %s; a template's spec can't be changed: delete and create it again, then touch the Workload",
-				f.format(choice.Resource, quota.Amount(choice.Charges[v])), f.format(choice.Resource, quota.Amount(choice.Charged))),
+			Action: fmt.Sprintf("ResourceClaimTemplate %s: add the selector %s", choice.Template.Ref.Name,
+				selector.CEL.Expression),
+			Effect: fmt.Sprintf("charges %s per pod instead of %s; a template's spec can't be changed: delete and "+
+				"create it again, then touch the Workload",
+				f.format(choice.Resource, quota.Amount(choice.Charges[v])), f.format(choice.Resource,
+					quota.Amount(choice.Charged))),
 		}
 		r.Changes, _ = patchOf(choice.Template.Ref, edit)
 		if served(f.try(x.Charge, r.Changes...)) {

@@ -14,8 +14,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
-// published is what the devices of a driver have: names of capacities and of counters, and how much of each capacity may
-// be asked of a device.
+// published is what the devices of a driver have: names of capacities and of counters, and how much of each capacity
+// may be asked of a device.
 type published struct {
 	capacities map[resourcev1.QualifiedName][]resource.Quantity // ascending
 	counters   map[string]bool
@@ -74,7 +74,8 @@ func (p *published) add(d *cluster.Device) {
 func (f *Finder) publishedName(x *subject) []Remedy {
 	o := f.snap.Get(f.conf.Ref.GroupKind(), f.conf.Ref.Namespace, f.conf.Ref.Name)
 	cm := cluster.As[*corev1.ConfigMap](o)
-	unpublished := slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeNoCapacity || p.Code == charge.CodeNoCounter })
+	unpublished := slices.ContainsFunc(x.Charge.Problems,
+		func(p charge.Problem) bool { return p.Code == charge.CodeNoCapacity || p.Code == charge.CodeNoCounter })
 	if !unpublished || cm == nil || f.conf.Configuration.Resources == nil {
 		return nil
 	}
@@ -103,7 +104,9 @@ func (f *Finder) publishedName(x *subject) []Remedy {
 					continue
 				}
 				r := Remedy{
-					Action: fmt.Sprintf("mapping %s: charge %s %s instead of %s in %s (resources.deviceClassMappings), then restart the Kueue manager", m.Name, kind, name, now, f.conf.From),
+					Action: fmt.Sprintf("mapping %s: charge %s %s instead of %s in %s "+
+						"(resources.deviceClassMappings), then restart the Kueue manager", m.Name, kind, name, now,
+						f.conf.From),
 					Effect: "the devices of " + driver + " publish that one",
 				}
 				r.Changes, _ = patchOf(o.Ref, op{"replace", "/data/" + configKey, text})
@@ -140,7 +143,8 @@ func renamedSource(text string, mapping, source int, kind, name string) (string,
 
 // smallerCapacity asks for as much of a capacity as a device gives, where the claim asks for more.
 func (f *Finder) smallerCapacity(x *subject) []Remedy {
-	if !slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeCapacityPolicy }) {
+	if !slices.ContainsFunc(x.Charge.Problems,
+		func(p charge.Problem) bool { return p.Code == charge.CodeCapacityPolicy }) {
 		return nil
 	}
 	var out []Remedy
@@ -156,10 +160,14 @@ func (f *Finder) smallerCapacity(x *subject) []Remedy {
 						continue
 					}
 					r := Remedy{
-						Action: fmt.Sprintf("ResourceClaimTemplate %s: ask for %s of %s instead of %s", o.Ref.Name, given.String(), name, asked.String()),
+						Action: fmt.Sprintf("ResourceClaimTemplate %s: ask for %s of %s instead of %s", o.Ref.Name,
+							given.String(), name, asked.String()),
 						Effect: "its spec can't be changed: delete and create it again, then touch the Workload",
 					}
-					r.Changes, _ = patchOf(o.Ref, op{"replace", fmt.Sprintf("/spec/spec/devices/requests/%d/exactly/capacity/requests/%s", i, escape(string(name))), given.String()})
+					r.Changes, _ = patchOf(o.Ref,
+						op{"replace",
+							fmt.Sprintf("/spec/spec/devices/requests/%d/exactly/capacity/requests/%s", i,
+								escape(string(name))), given.String()})
 					out = append(out, r)
 				}
 			}

@@ -12,8 +12,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/workload"
 )
 
-// whatIf is the cluster after some changes. What is decided about a workload depends on those that hold quota, and not on
-// who else waits: only these are charged, and the others when they are asked about.
+// whatIf is the cluster after some changes. What is decided about a workload depends on those that hold quota, and not
+// on who else waits: only these are charged, and the others when they are asked about.
 type whatIf struct {
 	*Finder
 	layers *pipeline.Layers
@@ -47,7 +47,8 @@ type whatIfs struct {
 	work     *work
 }
 
-// work is what was done for states, those that followed from them included, and how many were not made because that was enough.
+// work is what was done for states, those that followed from them included, and how many were not made because that was
+// enough.
 type work struct{ done, left int }
 
 // after is the state after changes, and the workload in it; nil when it is not there or the changes do not fit.

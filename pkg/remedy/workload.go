@@ -31,7 +31,9 @@ func (f *Finder) ungate(x *subject) []Remedy {
 		}
 		changes, _ := patchOf(o.Ref, op{"remove", "/metadata/annotations/" + escape(key), nil})
 		r.Changes = append(r.Changes, changes...)
-		r.Patch = strings.TrimSpace(r.Patch + fmt.Sprintf("\nkubectl annotate %s %s -n %s %s-", strings.ToLower(o.Ref.Kind), o.Ref.Name, o.Ref.Namespace, key))
+		r.Patch = strings.TrimSpace(r.Patch +
+			fmt.Sprintf("\nkubectl annotate %s %s -n %s %s-", strings.ToLower(o.Ref.Kind), o.Ref.Name, o.Ref.Namespace,
+				key))
 	}
 	if len(r.Changes) == 0 {
 		return nil
@@ -57,7 +59,8 @@ func (f *Finder) withinLimits(x *subject) []Remedy {
 	if !message.Parse(x.Predicted.Message).Is(message.RequestsAboveLimits) {
 		return nil
 	}
-	r := Remedy{Action: "give the containers limits that are at least their requests", Effect: "a limit, their own or that of a LimitRange of the namespace, is lower"}
+	r := Remedy{Action: "give the containers limits that are at least their requests",
+		Effect: "a limit, their own or that of a LimitRange of the namespace, is lower"}
 	sets := x.Charge.PodSets
 	if w.Owner != nil && w.Owner.Ref.GroupKind() == cluster.Job && len(sets) == 1 {
 		r.Changes, r.Patch = patchOf(w.Owner.Ref, higherLimits("/spec/template/spec", sets[0].Spec)...)
@@ -119,7 +122,8 @@ func (f *Finder) mapClass(x *subject) []Remedy {
 			continue
 		}
 		r := Remedy{
-			Action: fmt.Sprintf("add DeviceClass %s to the mapping %s in %s (resources.deviceClassMappings), then restart the Kueue manager", class, name, f.conf.From),
+			Action: fmt.Sprintf("add DeviceClass %s to the mapping %s in %s (resources.deviceClassMappings), then "+
+				"restart the Kueue manager", class, name, f.conf.From),
 			Effect: "Kueue reads the mappings at start",
 		}
 		r.Changes, _ = patchOf(o.Ref, op{"replace", "/data/" + configKey, text})
@@ -139,7 +143,8 @@ func (f *Finder) mappingNames(x *subject) []string {
 	if queue := f.queue(x.Charge.ClusterQueue); queue != nil {
 		for _, g := range queue.Spec.ResourceGroups {
 			for _, name := range g.CoveredResources {
-				ordinary := name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourcePods || name == corev1.ResourceEphemeralStorage
+				ordinary := name == corev1.ResourceCPU || name == corev1.ResourceMemory ||
+					name == corev1.ResourcePods || name == corev1.ResourceEphemeralStorage
 				if !ordinary && !slices.Contains(out, string(name)) {
 					out = append(out, string(name))
 				}
@@ -189,7 +194,8 @@ func (f *Finder) editTemplate(x *subject) []Remedy {
 		if len(ops) == 0 {
 			continue
 		}
-		r := Remedy{Action: fmt.Sprintf("ResourceClaimTemplate %s: %s", o.Ref.Name, what), Effect: "its spec can't be changed: delete and create it again, then touch the Workload"}
+		r := Remedy{Action: fmt.Sprintf("ResourceClaimTemplate %s: %s", o.Ref.Name, what),
+			Effect: "its spec can't be changed: delete and create it again, then touch the Workload"}
 		r.Changes, _ = patchOf(o.Ref, ops...)
 		out = append(out, r)
 	}
@@ -205,9 +211,11 @@ func (f *Finder) makeClass(x *subject) []Remedy {
 		}
 		class := &resourcev1.DeviceClass{}
 		class.Name = name
-		ref := cluster.Ref{APIVersion: resourcev1.SchemeGroupVersion.String(), Kind: cluster.DeviceClass.Kind, Name: name}
+		ref := cluster.Ref{APIVersion: resourcev1.SchemeGroupVersion.String(), Kind: cluster.DeviceClass.Kind,
+			Name: name}
 		return []Remedy{{
-			Action: "create DeviceClass " + name + " (with a selector for its driver)", Effect: "the claim names it, and it does not exist",
+			Action: "create DeviceClass " + name +
+				" (with a selector for its driver)", Effect: "the claim names it, and it does not exist",
 			Changes: []cluster.Change{{Ref: ref, Create: class}},
 		}}
 	}
@@ -230,7 +238,8 @@ func (f *Finder) copyTemplate(x *subject) []Remedy {
 			ref.Namespace = x.Charge.Workload.Namespace
 			own.ObjectMeta = metav1.ObjectMeta{Name: name, Namespace: ref.Namespace}
 			out = append(out, Remedy{
-				Action: fmt.Sprintf("copy ResourceClaimTemplate %s from namespace %s to %s", name, o.Ref.Namespace, ref.Namespace), Effect: "templates are looked up in the workload's own namespace",
+				Action: fmt.Sprintf("copy ResourceClaimTemplate %s from namespace %s to %s", name, o.Ref.Namespace,
+					ref.Namespace), Effect: "templates are looked up in the workload's own namespace",
 				Changes: []cluster.Change{{Ref: ref, Create: own}},
 			})
 		}
@@ -241,12 +250,14 @@ func (f *Finder) copyTemplate(x *subject) []Remedy {
 // plainResource takes the extended resource name off a class that is charged by counters or capacity.
 func (f *Finder) plainResource(x *subject) []Remedy {
 	for _, p := range x.Charge.Problems {
-		if class := firstField(p, "class", message.ExtendedHasSources); p.Code == charge.CodeSourceBackedExtended && class != "" {
+		if class := firstField(p, "class", message.ExtendedHasSources); p.Code == charge.CodeSourceBackedExtended &&
+			class != "" {
 			o := f.snap.Get(cluster.DeviceClass, "", class)
 			if o == nil {
 				return nil
 			}
-			r := Remedy{Action: "DeviceClass " + class + ": take extendedResourceName away, or ask for it through a ResourceClaimTemplate",
+			r := Remedy{Action: "DeviceClass " + class + ": take extendedResourceName away, or ask for it through a " +
+				"ResourceClaimTemplate",
 				Effect: "the name is then charged as it is"}
 			r.Changes, r.Patch = patchOf(o.Ref, op{"remove", "/spec/extendedResourceName", nil})
 			return []Remedy{r}
@@ -259,7 +270,8 @@ func (f *Finder) plainResource(x *subject) []Remedy {
 func (f *Finder) enableDevices(x *subject) []Remedy {
 	o := f.snap.Get(f.conf.Ref.GroupKind(), f.conf.Ref.Namespace, f.conf.Ref.Name)
 	cm := cluster.As[*corev1.ConfigMap](o)
-	off := slices.ContainsFunc(x.Charge.Problems, func(p charge.Problem) bool { return p.Code == charge.CodeDRADisabled })
+	off := slices.ContainsFunc(x.Charge.Problems,
+		func(p charge.Problem) bool { return p.Code == charge.CodeDRADisabled })
 	if !off || cm == nil {
 		return nil
 	}
@@ -268,12 +280,14 @@ func (f *Finder) enableDevices(x *subject) []Remedy {
 		return nil
 	}
 	gates, _ := doc["featureGates"].(map[string]any)
-	maps.DeleteFunc(gates, func(name string, on any) bool { return strings.HasPrefix(name, "KueueDRAIntegration") && on == false })
+	maps.DeleteFunc(gates,
+		func(name string, on any) bool { return strings.HasPrefix(name, "KueueDRAIntegration") && on == false })
 	text, err := yaml.Marshal(doc)
 	if err != nil {
 		return nil
 	}
-	r := Remedy{Action: "turn the feature gates KueueDRAIntegration… on in " + f.conf.From + ", then restart the Kueue manager", Effect: "claims are refused while they are off"}
+	r := Remedy{Action: "turn the feature gates KueueDRAIntegration… on in " + f.conf.From +
+		", then restart the Kueue manager", Effect: "claims are refused while they are off"}
 	r.Changes, _ = patchOf(o.Ref, op{"replace", "/data/" + configKey, string(text)})
 	return []Remedy{r}
 }
@@ -286,7 +300,8 @@ func (f *Finder) templates(w *workload.Workload) []*cluster.Object {
 			if c.ResourceClaimTemplateName == nil {
 				continue
 			}
-			if o := f.snap.Get(cluster.ResourceClaimTemplate, w.Namespace, *c.ResourceClaimTemplateName); o != nil && !slices.Contains(out, o) {
+			if o := f.snap.Get(cluster.ResourceClaimTemplate, w.Namespace, *c.ResourceClaimTemplateName); o != nil &&
+				!slices.Contains(out, o) {
 				out = append(out, o)
 			}
 		}
@@ -310,22 +325,29 @@ func templateOps(t *resourcev1.ResourceClaimTemplate, p charge.Problem) (ops []o
 		switch {
 		case p.Code == charge.CodeFirstAvailable && len(q.FirstAvailable) > 0:
 			first := q.FirstAvailable[0]
-			exactly := resourcev1.ExactDeviceRequest{DeviceClassName: first.DeviceClassName, Selectors: first.Selectors, AllocationMode: first.AllocationMode, Count: first.Count}
+			exactly := resourcev1.ExactDeviceRequest{DeviceClassName: first.DeviceClassName, Selectors: first.Selectors,
+				AllocationMode: first.AllocationMode, Count: first.Count}
 			ops = append(ops, op{"remove", at + "/firstAvailable", nil}, op{"add", at + "/exactly", exactly})
 			what = "ask exactly for the first of its alternatives"
 		case q.Exactly == nil:
 		case p.Code == charge.CodeAdminAccess && q.Exactly.AdminAccess != nil:
 			ops, what = append(ops, op{"remove", at + "/exactly/adminAccess", nil}), "ask without adminAccess"
 		case p.Code == charge.CodeAllocationMode && q.Exactly.AllocationMode == resourcev1.DeviceAllocationModeAll:
-			ops = append(ops, op{"replace", at + "/exactly/allocationMode", string(resourcev1.DeviceAllocationModeExactCount)}, op{"add", at + "/exactly/count", 1})
+			ops = append(ops,
+				op{"replace", at + "/exactly/allocationMode",
+					string(resourcev1.DeviceAllocationModeExactCount)}, op{"add", at + "/exactly/count", 1})
 			what = "ask for a count of devices instead of all"
-		case (p.Code == charge.CodeSelectorFails || p.Code == charge.CodeInvalidSelector || few != nil && few[0].Field("matching") == "0") && len(q.Exactly.Selectors) > 0:
-			ops, what = append(ops, op{"remove", at + "/exactly/selectors", nil}), "ask without the CEL selectors, which no device passes"
+		case (p.Code == charge.CodeSelectorFails || p.Code == charge.CodeInvalidSelector || few != nil &&
+			few[0].Field("matching") == "0") && len(q.Exactly.Selectors) > 0:
+			ops, what = append(ops, op{"remove", at + "/exactly/selectors", nil}), "ask without the CEL selectors, "+
+				"which no device passes"
 		case few != nil:
 			have, _ := strconv.ParseInt(few[0].Field("matching"), 10, 64)
 			want, _ := strconv.ParseInt(few[0].Field("asked"), 10, 64)
 			if have > 0 && q.Exactly.Count == want {
-				ops, what = append(ops, op{"replace", at + "/exactly/count", have}), fmt.Sprintf("ask for %d devices, as many as match, instead of %d", have, want)
+				ops, what = append(ops,
+					op{"replace", at + "/exactly/count", have}), fmt.Sprintf("ask for %d devices, as many as match, "+
+					"instead of %d", have, want)
 			}
 		}
 	}
@@ -342,9 +364,11 @@ func (f *Finder) podsReady(x *subject) []Remedy {
 	for _, c := range f.engine.NotReady() {
 		w := c.Workload
 		names = append(names, w.Namespace+"/"+explain.DisplayName(c))
-		ready := map[string]any{"type": "PodsReady", "status": "True", "reason": "PodsReady", "message": "All pods are ready", "lastTransitionTime": nil}
+		ready := map[string]any{"type": "PodsReady", "status": "True", "reason": "PodsReady",
+			"message": "All pods are ready", "lastTransitionTime": nil}
 		write := op{"add", "/status/conditions/-", ready}
-		if i := slices.IndexFunc(w.Object.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kueue.WorkloadPodsReady }); i >= 0 {
+		if i := slices.IndexFunc(w.Object.Status.Conditions,
+			func(c metav1.Condition) bool { return c.Type == kueue.WorkloadPodsReady }); i >= 0 {
 			write = op{"replace", fmt.Sprintf("/status/conditions/%d", i), ready}
 		}
 		r.Changes = append(r.Changes, cluster.Change{Ref: w.Record.Ref, Patch: operations(write)})

@@ -25,12 +25,12 @@ type AuditHead struct {
 	Summary     AuditSummary `json:"summary"`
 	// Totals are the sums over the whole cluster, sorted by resource and flavor.
 	Totals []AuditTotal `json:"totals"`
-	// Ledger are the rows of cohorts and queues: each cohort before its cohorts and queues, each by name, and in each the
-	// rows by resource and flavor.
+	// Ledger are the rows of cohorts and queues: each cohort before its cohorts and queues, each by name, and in each
+	// the rows by resource and flavor.
 	Ledger  []LedgerRow    `json:"ledger"`
 	Devices []AuditDevices `json:"devices"`
-	// Differences name every workload whose published charge is not the recomputed one. They add up to the differences of
-	// the ledger.
+	// Differences name every workload whose published charge is not the recomputed one. They add up to the differences
+	// of the ledger.
 	Differences []ChargeDifference `json:"differences"`
 	// Uncounted are devices in use that no quota counts.
 	Uncounted []UncountedDevices `json:"uncounted"`
@@ -50,8 +50,8 @@ type AuditHead struct {
 
 // AuditSummary counts what the report names.
 type AuditSummary struct {
-	// Admitted workloads, those that hold quota (Reserving), that wait (Pending), and that are kept out of the queue; null
-	// when some may not be in the input.
+	// Admitted workloads, those that hold quota (Reserving), that wait (Pending), and that are kept out of the queue;
+	// null when some may not be in the input.
 	Admitted     *int `json:"admitted" jsonschema:"nullable"`
 	Reserving    *int `json:"reserving" jsonschema:"nullable"`
 	Pending      *int `json:"pending" jsonschema:"nullable"`
@@ -69,9 +69,9 @@ type AuditTotal struct {
 	// Flavor is empty for what is of no flavor yet.
 	Flavor   string `json:"flavor"`
 	Resource string `json:"resource"`
-	// Published by drivers in ResourceSlices, and Healthy of it: in complete pools and not tainted. Where the resource is
-	// charged by a counter it is the sum of that counter, not the number of devices. It is not looked up for cpu, memory and
-	// the like.
+	// Published by drivers in ResourceSlices, and Healthy of it: in complete pools and not tainted. Where the resource
+	// is charged by a counter it is the sum of that counter, not the number of devices. It is not looked up for cpu,
+	// memory and the like.
 	Published *string `json:"published" jsonschema:"nullable"`
 	Healthy   *string `json:"healthy" jsonschema:"nullable"`
 	// AtMost: the devices counted share hardware, so that not all can be given out at once.
@@ -105,7 +105,8 @@ type LedgerRow struct {
 	Name string `json:"name"`
 	// Cohort it is in; empty for a root.
 	Cohort string `json:"cohort"`
-	// Flavor is empty for what is of no flavor: pending demand, and what would be charged to a resource that got no flavor.
+	// Flavor is empty for what is of no flavor: pending demand, and what would be charged to a resource that got no
+	// flavor.
 	Flavor   string `json:"flavor"`
 	Resource string `json:"resource"`
 	// Nominal is the node's own quota; empty when it sets none.
@@ -234,7 +235,8 @@ type AuditChanges struct {
 	Ledger []LedgerChange `json:"ledger"`
 	// Devices are numbers of devices that changed.
 	Devices []DevicesChange `json:"devices"`
-	// New and Gone are what only one of the reports names: differences, devices that no quota counts, issues and findings.
+	// New and Gone are what only one of the reports names: differences, devices that no quota counts, issues and
+	// findings.
 	New  []NamedThing `json:"new"`
 	Gone []NamedThing `json:"gone"`
 }
@@ -287,7 +289,8 @@ type Audit struct {
 
 // NewAudit returns the document of a report. Rules and tool are those of [NewFindings].
 func NewAudit(r *audit.Report, rules []*lint.Rule, tool string) *Audit {
-	d := &Audit{report: r, findings: NewFindings(r.Config, r.Findings, rules, tool), units: Units{charge.Formatter{Binary: r.Config.BinaryResource}}}
+	d := &Audit{report: r, findings: NewFindings(r.Config, r.Findings, rules, tool),
+		units: Units{charge.Formatter{Binary: r.Config.BinaryResource}}}
 	d.value = newAuditHead(r, d.findings, d.units)
 	return d
 }

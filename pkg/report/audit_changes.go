@@ -13,17 +13,22 @@ import (
 )
 
 func newAuditChanges(since string, c *audit.Changes, u Units) *AuditChanges {
-	out := &AuditChanges{Since: since, Ledger: []LedgerChange{}, Devices: []DevicesChange{}, New: namedThings(c.New), Gone: namedThings(c.Gone)}
+	out := &AuditChanges{Since: since, Ledger: []LedgerChange{}, Devices: []DevicesChange{}, New: namedThings(c.New),
+		Gone: namedThings(c.Gone)}
 	for _, x := range c.Rows {
 		kind := cluster.Cohort.Kind
 		if x.Row.Node.Queue {
 			kind = cluster.ClusterQueue.Kind
 		}
-		out.Ledger = append(out.Ledger, LedgerChange{kind, x.Row.Node.Name, x.Row.Flavor, string(x.Row.Resource), u.change(x.Row.Resource, x.Presence, x.Column, x.Before, x.After)})
+		out.Ledger = append(out.Ledger,
+			LedgerChange{kind, x.Row.Node.Name, x.Row.Flavor, string(x.Row.Resource),
+				u.change(x.Row.Resource, x.Presence, x.Column, x.Before, x.After)})
 	}
 	for _, x := range c.Devices {
 		d := x.Devices
-		out.Devices = append(out.Devices, DevicesChange{d.Driver, string(d.Resource), d.Model, d.Type, d.Profile, u.change("", x.Presence, x.Column, x.Before, x.After)})
+		out.Devices = append(out.Devices,
+			DevicesChange{d.Driver, string(d.Resource), d.Model, d.Type, d.Profile,
+				u.change("", x.Presence, x.Column, x.Before, x.After)})
 	}
 	return out
 }
@@ -54,7 +59,9 @@ func (c *AuditChanges) rows() [][4]string {
 		out = append(out, [4]string{x.Name, of, x.Column, x.text()})
 	}
 	for _, x := range c.Devices {
-		out = append(out, [4]string{x.Driver + x.Resource, cmp.Or(remarks(x.Model, cmp.Or(x.Profile, x.Type)), "devices"), x.Column, x.text()})
+		out = append(out,
+			[4]string{x.Driver + x.Resource, cmp.Or(remarks(x.Model, cmp.Or(x.Profile, x.Type)), "devices"), x.Column,
+				x.text()})
 	}
 	return out
 }
@@ -124,15 +131,18 @@ func (d *Audit) htmlChanges() htmlTable {
 	if c == nil {
 		return htmlTable{}
 	}
-	t := htmlTable{ID: "changes", Title: "Changed", Note: "since " + c.Since, Columns: columnsOf("whose", "of", "column", "before → after")}
+	t := htmlTable{ID: "changes", Title: "Changed", Note: "since " + c.Since,
+		Columns: columnsOf("whose", "of", "column", "before → after")}
 	for _, r := range c.rows() {
 		t.Rows = append(t.Rows, []htmlCell{textCell(r[0]), textCell(r[1]), textCell(r[2]), textCell(r[3])})
 	}
 	for _, x := range c.New {
-		t.Rows = append(t.Rows, []htmlCell{textCell(x.Subject), textCell(x.Kind), {Text: "new", Class: x.Severity}, textCell(x.Message)})
+		t.Rows = append(t.Rows,
+			[]htmlCell{textCell(x.Subject), textCell(x.Kind), {Text: "new", Class: x.Severity}, textCell(x.Message)})
 	}
 	for _, x := range c.Gone {
-		t.Rows = append(t.Rows, []htmlCell{textCell(x.Subject), textCell(x.Kind), {Text: "gone", Class: "good"}, textCell(x.Message)})
+		t.Rows = append(t.Rows,
+			[]htmlCell{textCell(x.Subject), textCell(x.Kind), {Text: "gone", Class: "good"}, textCell(x.Message)})
 	}
 	return t
 }

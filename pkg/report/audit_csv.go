@@ -14,14 +14,16 @@ import (
 
 // ledgerColumns are the columns of the ledger in CSV. The names are those of the JSON.
 var ledgerColumns = []string{
-	"kind", "name", "cohort", "flavor", "resource", "nominal", "total", "reserved", "admitted", "recomputed", "difference", "allocated", "pending",
+	"kind", "name", "cohort", "flavor", "resource", "nominal", "total", "reserved", "admitted", "recomputed",
+	"difference", "allocated", "pending",
 	"borrowed", "lent", "lentAtMost",
 }
 
 // unknownCellText stands in a cell that is not known, so that no sum takes it for nothing.
 const unknownCellText = "unknown"
 
-// writeAuditCSV writes the ledger for spreadsheets: amounts are plain numbers, in cores, bytes, or as many as there are.
+// writeAuditCSV writes the ledger for spreadsheets: amounts are plain numbers, in cores, bytes, or as many as there
+// are.
 func writeAuditCSV(w io.Writer, d *Audit) error {
 	out := csv.NewWriter(w)
 	if err := out.Write(ledgerColumns); err != nil {
@@ -34,7 +36,8 @@ func writeAuditCSV(w io.Writer, d *Audit) error {
 			nominal = plainAmount(r.Resource, r.Nominal)
 		}
 		record := []string{l.Kind, l.Name, l.Cohort, l.Flavor, l.Resource, nominal, plainAmount(r.Resource, r.Total)}
-		for _, c := range []audit.Cell{r.Reserved, r.Admitted, r.Recomputed, r.Difference, r.Allocated, r.Pending, r.Borrowed, r.Lent, r.LentAtMost} {
+		for _, c := range []audit.Cell{r.Reserved, r.Admitted, r.Recomputed, r.Difference, r.Allocated, r.Pending,
+			r.Borrowed, r.Lent, r.LentAtMost} {
 			if !c.Known {
 				record = append(record, unknownCellText)
 				continue

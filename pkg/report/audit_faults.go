@@ -27,7 +27,8 @@ func (d *Audit) unknownTexts() []string {
 		out = append(out, unknownText(u))
 	}
 	if n := len(d.report.Findings.Unevaluated); n > 0 {
-		out = append(out, countOf(n, "rule")+" of lint not evaluated: "+strings.Join(unevaluated(d.report.Findings.Unevaluated), " · "))
+		out = append(out, countOf(n, "rule")+" of lint not evaluated: "+
+			strings.Join(unevaluated(d.report.Findings.Unevaluated), " · "))
 	}
 	return out
 }
@@ -73,7 +74,8 @@ func (d *Audit) drawFaults(s *Screen) {
 func (d *Audit) faultTexts() []faultText {
 	var out []faultText
 	for _, x := range d.value.Differences {
-		out = append(out, faultText{lint.Warning, x.Reason, fmt.Sprintf("%s holds %s of %s, and would be charged %s now: %s", fullName(x.charge), x.Reserved, x.Resource, x.Recomputed, x.Message)})
+		out = append(out, faultText{lint.Warning, x.Reason, fmt.Sprintf("%s holds %s of %s, and would be charged %s "+
+			"now: %s", fullName(x.charge), x.Reserved, x.Resource, x.Recomputed, x.Message)})
 	}
 	for _, x := range d.value.Uncounted {
 		out = append(out, faultText{lint.Warning, "Uncounted", uncountedText(x)})
@@ -93,7 +95,8 @@ func uncountedText(x UncountedDevices) string {
 	if x.Class != "" {
 		of = "class " + x.Class
 	}
-	return fmt.Sprintf("%s uses %s of %s that no quota counts: %s", x.Object, countOf(int(x.Devices), "device"), of, x.Why)
+	return fmt.Sprintf("%s uses %s of %s that no quota counts: %s", x.Object, countOf(int(x.Devices), "device"), of,
+		x.Why)
 }
 
 // issueMarks tell severities apart without colour.

@@ -68,7 +68,8 @@ type htmlCell struct{ Text, Class, Value string }
 // writeAuditHTML writes one file that needs no other: its tables sort, and it prints.
 func writeAuditHTML(w io.Writer, d *Audit) error {
 	page := htmlPage{
-		Tool: d.findings.tool, Summary: strings.Join(d.summaryParts(), " · "), Verdict: d.verdictText(), VerdictClass: "good",
+		Tool: d.findings.tool, Summary: strings.Join(d.summaryParts(),
+			" · "), Verdict: d.verdictText(), VerdictClass: "good",
 		Style: auditStyle, Script: auditScript, NoTree: d.noRows(), Unknown: d.unknownTexts(), Kueue: kueueTexts(d),
 	}
 	switch {
@@ -79,7 +80,8 @@ func writeAuditHTML(w io.Writer, d *Audit) error {
 	}
 	page.Tree = d.htmlTree()
 	for _, t := range []htmlTable{
-		d.htmlChanges(), d.htmlFaults(), d.htmlTotals(), d.htmlLedger(), d.htmlDevices(), d.htmlHolders(), d.htmlPending(), d.htmlFindings(),
+		d.htmlChanges(), d.htmlFaults(), d.htmlTotals(), d.htmlLedger(), d.htmlDevices(), d.htmlHolders(),
+		d.htmlPending(), d.htmlFindings(),
 	} {
 		if len(t.Rows) > 0 {
 			page.Tables = append(page.Tables, t)
@@ -125,43 +127,54 @@ func countCell(n int64) htmlCell {
 
 func (d *Audit) htmlTotals() htmlTable {
 	t := htmlTable{ID: "totals", Title: "Hardware and quota", Note: "of the whole cluster",
-		Columns: columnsOf("resource", "flavor", "published:", "healthy:", "allocatable:", "nominal:", "reserved:", "recomputed:", "difference:", "allocated:", "pending:", "")}
+		Columns: columnsOf("resource", "flavor", "published:", "healthy:", "allocatable:", "nominal:", "reserved:",
+			"recomputed:", "difference:", "allocated:", "pending:", "")}
 	for i, x := range d.value.Totals {
 		from := &d.report.Totals[i]
 		t.Rows = append(t.Rows, append([]htmlCell{
-			textCell(x.Resource), textCell(x.Flavor), numberCell(x.Published, from.Published), numberCell(x.Healthy, from.Healthy), numberCell(x.Allocatable, from.Allocatable),
+			textCell(x.Resource), textCell(x.Flavor), numberCell(x.Published, from.Published), numberCell(x.Healthy,
+				from.Healthy), numberCell(x.Allocatable, from.Allocatable),
 			numberCell(&x.Nominal, audit.Of(from.Nominal)),
-		}, append(sumCells(x.Sums, from.Reserved, from.Recomputed, from.Difference, from.Allocated, from.Pending), textCell(strings.Join(totalRemarks(x), " · ")))...))
+		}, append(sumCells(x.Sums, from.Reserved, from.Recomputed, from.Difference, from.Allocated,
+			from.Pending), textCell(strings.Join(totalRemarks(x), " · ")))...))
 	}
 	return t
 }
 
 func sumCells(x Sums, reserved, recomputed, difference, allocated, pending audit.Cell) []htmlCell {
 	return []htmlCell{
-		numberCell(x.Reserved, reserved), numberCell(x.Recomputed, recomputed), numberCell(x.Difference, difference), numberCell(x.Allocated, allocated), numberCell(x.Pending, pending),
+		numberCell(x.Reserved, reserved), numberCell(x.Recomputed, recomputed), numberCell(x.Difference,
+			difference), numberCell(x.Allocated, allocated), numberCell(x.Pending, pending),
 	}
 }
 
 func (d *Audit) htmlLedger() htmlTable {
 	t := htmlTable{ID: "ledger", Title: "Ledger", Note: d.ledgerRemark(),
-		Columns: columnsOf("name", "kind", "cohort", "resource", "flavor", "total:", "reserved:", "recomputed:", "difference:", "allocated:", "pending:", "borrowed:", "lent:", "lent at most:")}
+		Columns: columnsOf("name", "kind", "cohort", "resource", "flavor", "total:", "reserved:", "recomputed:",
+			"difference:", "allocated:", "pending:", "borrowed:", "lent:", "lent at most:")}
 	for i, l := range d.value.Ledger {
 		r := &d.report.Ledger[i]
-		row := []htmlCell{textCell(l.Name), textCell(l.Kind), textCell(l.Cohort), textCell(l.Resource), textCell(l.Flavor), numberCell(&l.Total, audit.Of(r.Total))}
+		row := []htmlCell{textCell(l.Name), textCell(l.Kind), textCell(l.Cohort), textCell(l.Resource),
+			textCell(l.Flavor), numberCell(&l.Total, audit.Of(r.Total))}
 		row = append(row, sumCells(l.Sums, r.Reserved, r.Recomputed, r.Difference, r.Allocated, r.Pending)...)
-		t.Rows = append(t.Rows, append(row, numberCell(l.Borrowed, r.Borrowed), numberCell(l.Lent, r.Lent), numberCell(l.LentAtMost, r.LentAtMost)))
+		t.Rows = append(t.Rows,
+			append(row, numberCell(l.Borrowed, r.Borrowed), numberCell(l.Lent, r.Lent),
+				numberCell(l.LentAtMost, r.LentAtMost)))
 	}
 	return t
 }
 
 func (d *Audit) htmlDevices() htmlTable {
 	t := htmlTable{ID: "devices", Title: "Devices", Note: "as drivers and device plugins publish them",
-		Columns: columnsOf("driver or resource", "model", "type", "profile", "published:", "healthy:", "tainted:", "incomplete:", "allocated:", "free:", "charged to")}
+		Columns: columnsOf("driver or resource", "model", "type", "profile", "published:", "healthy:", "tainted:",
+			"incomplete:", "allocated:", "free:", "charged to")}
 	for i, x := range d.value.Devices {
 		from := &d.report.Devices[i]
 		t.Rows = append(t.Rows, []htmlCell{
-			textCell(x.Driver + x.Resource), textCell(x.Model), textCell(x.Type), textCell(x.Profile), countCell(x.Published), countCell(x.Healthy), countCell(x.Tainted), countCell(x.Incomplete),
-			numberCell(x.Allocated, from.Allocated), numberCell(x.Free, from.Free), textCell(cmp.Or(strings.Join(x.ChargedTo, ", "), "nothing")),
+			textCell(x.Driver + x.Resource), textCell(x.Model), textCell(x.Type), textCell(x.Profile),
+			countCell(x.Published), countCell(x.Healthy), countCell(x.Tainted), countCell(x.Incomplete),
+			numberCell(x.Allocated, from.Allocated), numberCell(x.Free, from.Free),
+			textCell(cmp.Or(strings.Join(x.ChargedTo, ", "), "nothing")),
 		})
 	}
 	return t
@@ -170,24 +183,31 @@ func (d *Audit) htmlDevices() htmlTable {
 func (d *Audit) htmlFaults() htmlTable {
 	t := htmlTable{ID: "faults", Title: "What does not add up", Columns: columnsOf("severity", "kind", "what")}
 	for _, f := range d.faultTexts() {
-		t.Rows = append(t.Rows, []htmlCell{{Text: string(f.severity), Class: string(f.severity)}, textCell(f.kind), textCell(f.text)})
+		t.Rows = append(t.Rows,
+			[]htmlCell{{Text: string(f.severity), Class: string(f.severity)}, textCell(f.kind), textCell(f.text)})
 	}
 	return t
 }
 
 func (d *Audit) htmlHolders() htmlTable {
-	t := htmlTable{ID: "holders", Title: "Who has the most", Columns: columnsOf("resource", "flavor", "amount:", "workload", "priority:", "queue", "since")}
+	t := htmlTable{ID: "holders", Title: "Who has the most",
+		Columns: columnsOf("resource", "flavor", "amount:", "workload", "priority:", "queue", "since")}
 	for i, h := range d.value.Holders {
-		t.Rows = append(t.Rows, []htmlCell{textCell(h.Resource), textCell(h.Flavor), numberCell(&h.Amount, audit.Of(d.report.Holders[i].Amount)), textCell(inNamespace(h.charge)),
-			countCell(h.Priority), textCell(h.ClusterQueue), textCell(h.Since)})
+		t.Rows = append(t.Rows,
+			[]htmlCell{textCell(h.Resource), textCell(h.Flavor),
+				numberCell(&h.Amount, audit.Of(d.report.Holders[i].Amount)), textCell(inNamespace(h.charge)),
+				countCell(h.Priority), textCell(h.ClusterQueue), textCell(h.Since)})
 	}
 	return t
 }
 
 func (d *Audit) htmlPending() htmlTable {
-	t := htmlTable{ID: "pending", Title: "Waiting longest", Note: "up to three of each queue", Columns: columnsOf("queue", "workload", "created", "next attempt", "why")}
+	t := htmlTable{ID: "pending", Title: "Waiting longest", Note: "up to three of each queue",
+		Columns: columnsOf("queue", "workload", "created", "next attempt", "why")}
 	for _, p := range d.value.Pending {
-		t.Rows = append(t.Rows, []htmlCell{textCell(p.ClusterQueue), textCell(inNamespace(p.charge)), textCell(p.Created), textCell(nextAttempt(p)), textCell(p.Why)})
+		t.Rows = append(t.Rows,
+			[]htmlCell{textCell(p.ClusterQueue), textCell(inNamespace(p.charge)), textCell(p.Created),
+				textCell(nextAttempt(p)), textCell(p.Why)})
 	}
 	return t
 }
@@ -195,7 +215,9 @@ func (d *Audit) htmlPending() htmlTable {
 func (d *Audit) htmlFindings() htmlTable {
 	t := htmlTable{ID: "findings", Title: "Lint", Columns: columnsOf("severity", "rule", "where", "what")}
 	for _, f := range d.report.Findings.Findings {
-		t.Rows = append(t.Rows, []htmlCell{{Text: string(f.Severity), Class: string(f.Severity)}, textCell(f.Rule.ID), textCell(f.At.Object.String()), textCell(f.Message)})
+		t.Rows = append(t.Rows,
+			[]htmlCell{{Text: string(f.Severity), Class: string(f.Severity)}, textCell(f.Rule.ID),
+				textCell(f.At.Object.String()), textCell(f.Message)})
 	}
 	return t
 }

@@ -64,15 +64,18 @@ func (m *markdown) row(cells ...string) {
 func knownText(v *string) string { return knownCell(v).text }
 
 func (m *markdown) drawTotals(d *Audit) {
-	m.table("Hardware and quota", "resource", "flavor", "hardware:", "quota:", "reserved:", "recomputed:", "allocated:", "pending:", "")
+	m.table("Hardware and quota", "resource", "flavor", "hardware:", "quota:", "reserved:", "recomputed:", "allocated:",
+		"pending:", "")
 	for _, t := range mergePending(d.value.Totals, totalParts) {
-		m.row(t.Resource, cmp.Or(t.Flavor, "-"), d.hardwareCell(t).text, amountCell(t.Nominal).text, knownText(t.Reserved), knownText(t.Recomputed), knownText(t.Allocated),
+		m.row(t.Resource, cmp.Or(t.Flavor, "-"), d.hardwareCell(t).text, amountCell(t.Nominal).text,
+			knownText(t.Reserved), knownText(t.Recomputed), knownText(t.Allocated),
 			knownText(t.Pending), strings.Join(totalRemarks(t), " · "))
 	}
 }
 
 func (m *markdown) drawLedger(d *Audit) {
-	m.table("Ledger", "cohort or queue", "resource", "flavor", "quota:", "reserved:", "recomputed:", "allocated:", "pending:", "")
+	m.table("Ledger", "cohort or queue", "resource", "flavor", "quota:", "reserved:", "recomputed:", "allocated:",
+		"pending:", "")
 	depth := d.depths()
 	for _, rows := range d.ledgerByNode() {
 		for i, l := range mergePending(rows, ledgerParts) {
@@ -80,7 +83,8 @@ func (m *markdown) drawLedger(d *Audit) {
 			if i == 0 {
 				name = strings.Repeat("· ", depth[l.row.Node]) + l.Name
 			}
-			m.row(name, l.Resource, cmp.Or(l.Flavor, "-"), amountCell(l.Total).text, knownText(l.Reserved), knownText(l.Recomputed), knownText(l.Allocated), knownText(l.Pending),
+			m.row(name, l.Resource, cmp.Or(l.Flavor, "-"), amountCell(l.Total).text, knownText(l.Reserved),
+				knownText(l.Recomputed), knownText(l.Allocated), knownText(l.Pending),
 				strings.Join(ledgerRemarks(l), " · "))
 		}
 	}
@@ -101,9 +105,11 @@ func (m *markdown) drawDevices(d *Audit) {
 	if len(d.value.Devices) == 0 {
 		return
 	}
-	m.table("Devices", "driver or resource", "model", "profile", "published:", "healthy:", "allocated:", "free:", "charged to")
+	m.table("Devices", "driver or resource", "model", "profile", "published:", "healthy:", "allocated:", "free:",
+		"charged to")
 	for _, x := range d.value.Devices {
-		m.row(x.Driver+x.Resource, cmp.Or(x.Model, "-"), cmp.Or(x.Profile, x.Type, "-"), fmt.Sprint(x.Published), fmt.Sprint(x.Healthy), knownText(x.Allocated), knownText(x.Free),
+		m.row(x.Driver+x.Resource, cmp.Or(x.Model, "-"), cmp.Or(x.Profile, x.Type, "-"), fmt.Sprint(x.Published),
+			fmt.Sprint(x.Healthy), knownText(x.Allocated), knownText(x.Free),
 			strings.Join(deviceRemarks(x), ", "))
 	}
 }

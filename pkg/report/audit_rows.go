@@ -58,8 +58,8 @@ func remarks(parts ...string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }
 
-// mergePending puts what is pending, which has no flavor, beside the first flavor of its resource. Rows without flavor go
-// where nothing else is in them.
+// mergePending puts what is pending, which has no flavor, beside the first flavor of its resource. Rows without flavor
+// go where nothing else is in them.
 func mergePending[T any](rows []T, of func(*T) (resource, flavor string, sums *Sums)) []T {
 	out := slices.Clone(rows)
 	drop := map[int]bool{}

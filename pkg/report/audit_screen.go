@@ -43,7 +43,8 @@ func (d *Audit) summaryParts() []string {
 	if !d.report.Counted {
 		return []string{"how many workloads there are is not known"}
 	}
-	parts := []string{countOf(c.Reserved, "workload") + " with quota", fmt.Sprintf("%d admitted", c.Admitted), fmt.Sprintf("%d waiting", c.Waiting)}
+	parts := []string{countOf(c.Reserved, "workload") + " with quota", fmt.Sprintf("%d admitted", c.Admitted),
+		fmt.Sprintf("%d waiting", c.Waiting)}
 	if c.Refused > 0 {
 		parts = append(parts, fmt.Sprintf("%d inadmissible or held back", c.Refused))
 	}
@@ -116,11 +117,14 @@ func (d *Audit) drawTotals(s *Screen) {
 		s.line("    " + d.noRows())
 		return
 	}
-	g := flavored{only: only, at: 1, grid: grid{indent: 4, below: 6, right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true},
-		titles: []string{"RESOURCE", "FLAVOR", "HARDWARE", "QUOTA", "RESERVED", "RECOMPUTED", "ALLOCATED", "PENDING", ""}, quiet: map[int]bool{7: true}}}
+	g := flavored{only: only, at: 1,
+		grid: grid{indent: 4, below: 6, right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true},
+			titles: []string{"RESOURCE", "FLAVOR", "HARDWARE", "QUOTA", "RESERVED", "RECOMPUTED", "ALLOCATED",
+				"PENDING", ""}, quiet: map[int]bool{7: true}}}
 	for _, t := range mergePending(d.value.Totals, totalParts) {
 		r := row{cells: []cell{
-			plainCell(t.Resource), dash(t.Flavor), d.hardwareCell(t), amountCell(t.Nominal), knownCell(t.Reserved), knownCell(t.Recomputed), knownCell(t.Allocated), knownCell(t.Pending),
+			plainCell(t.Resource), dash(t.Flavor), d.hardwareCell(t), amountCell(t.Nominal), knownCell(t.Reserved),
+			knownCell(t.Recomputed), knownCell(t.Allocated), knownCell(t.Pending),
 		}}
 		r.tail = flow{pieces: totalRemarks(t), separator: " · ", role: faint}
 		g.add(r)
@@ -183,7 +187,8 @@ func (d *Audit) drawDevices(s *Screen) {
 		if i == 0 || x.Driver+x.Resource != d.value.Devices[i-1].Driver+d.value.Devices[i-1].Resource {
 			g.add(row{cells: append([]cell{{clean(x.Driver + x.Resource), heading}}, make([]cell, 5)...)})
 		}
-		r := row{cells: []cell{{text: "  " + clean(cmp.Or(x.Model, "-"))}, dash(cmp.Or(x.Profile, x.Type)), {text: fmt.Sprint(x.Published)}, {text: fmt.Sprint(x.Healthy)}, knownCell(x.Allocated), knownCell(x.Free)}}
+		r := row{cells: []cell{{text: "  " + clean(cmp.Or(x.Model, "-"))}, dash(cmp.Or(x.Profile, x.Type)),
+			{text: fmt.Sprint(x.Published)}, {text: fmt.Sprint(x.Healthy)}, knownCell(x.Allocated), knownCell(x.Free)}}
 		r.tail = flow{pieces: deviceRemarks(x), separator: ", "}
 		g.add(r)
 	}
@@ -208,8 +213,10 @@ func deviceRemarks(x AuditDevices) []string {
 func (d *Audit) drawLedger(s *Screen) {
 	only := d.onlyFlavor()
 	s.section("LEDGER", remarks(d.ledgerRemark(), inFlavor(only)))
-	g := flavored{only: only, at: 2, grid: grid{indent: 4, below: 8, right: map[int]bool{3: true, 4: true, 5: true, 6: true, 7: true},
-		titles: []string{"COHORT / QUEUE", "RESOURCE", "FLAVOR", "QUOTA", "RESERVED", "RECOMPUTED", "ALLOCATED", "PENDING", ""}, quiet: map[int]bool{7: true}}}
+	g := flavored{only: only, at: 2,
+		grid: grid{indent: 4, below: 8, right: map[int]bool{3: true, 4: true, 5: true, 6: true, 7: true},
+			titles: []string{"COHORT / QUEUE", "RESOURCE", "FLAVOR", "QUOTA", "RESERVED", "RECOMPUTED", "ALLOCATED",
+				"PENDING", ""}, quiet: map[int]bool{7: true}}}
 	depth := d.depths()
 	for _, rows := range d.ledgerByNode() {
 		for i, l := range mergePending(rows, ledgerParts) {
@@ -218,8 +225,9 @@ func (d *Audit) drawLedger(s *Screen) {
 				name = cell{spaces(2*depth[l.row.Node]) + clean(l.Name), heading}
 			}
 			g.add(row{
-				cells: []cell{name, plainCell(l.Resource), dash(l.Flavor), amountCell(l.Total), knownCell(l.Reserved), knownCell(l.Recomputed), knownCell(l.Allocated), knownCell(l.Pending)},
-				tail:  flow{pieces: ledgerRemarks(l), separator: " · ", role: faint},
+				cells: []cell{name, plainCell(l.Resource), dash(l.Flavor), amountCell(l.Total), knownCell(l.Reserved),
+					knownCell(l.Recomputed), knownCell(l.Allocated), knownCell(l.Pending)},
+				tail: flow{pieces: ledgerRemarks(l), separator: " · ", role: faint},
 			})
 		}
 	}
@@ -275,9 +283,11 @@ func (d *Audit) drawHolders(s *Screen) {
 		return
 	}
 	s.section("WHO HAS THE MOST", "")
-	g := grid{indent: 4, below: 6, right: map[int]bool{2: true, 4: true}, titles: []string{"RESOURCE", "FLAVOR", "AMOUNT", "WORKLOAD", "PRIORITY", "QUEUE", ""}}
+	g := grid{indent: 4, below: 6, right: map[int]bool{2: true, 4: true},
+		titles: []string{"RESOURCE", "FLAVOR", "AMOUNT", "WORKLOAD", "PRIORITY", "QUEUE", ""}}
 	for _, h := range d.value.Holders {
-		g.add(row{cells: []cell{plainCell(h.Resource), plainCell(h.Flavor), {text: h.Amount}, plainCell(inNamespace(h.charge)), {text: fmt.Sprint(h.Priority)}, plainCell(h.ClusterQueue)}})
+		g.add(row{cells: []cell{plainCell(h.Resource), plainCell(h.Flavor), {text: h.Amount},
+			plainCell(inNamespace(h.charge)), {text: fmt.Sprint(h.Priority)}, plainCell(h.ClusterQueue)}})
 	}
 	g.draw(s)
 }
@@ -293,7 +303,8 @@ func (d *Audit) drawPending(s *Screen) {
 		if at := d.report.Pending[i].Created; !s.Now.IsZero() && !at.IsZero() {
 			created = strings.TrimSpace(ago(at, s.Now))
 		}
-		g.add(row{cells: []cell{plainCell(p.ClusterQueue), plainCell(inNamespace(p.charge)), dash(created), plainCell(nextAttempt(p))}, tail: words(p.Why)})
+		g.add(row{cells: []cell{plainCell(p.ClusterQueue), plainCell(inNamespace(p.charge)), dash(created),
+			plainCell(nextAttempt(p))}, tail: words(p.Why)})
 	}
 	g.draw(s)
 }

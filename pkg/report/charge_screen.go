@@ -41,16 +41,19 @@ func (d *Charges) Draw(s *Screen) {
 	s.line()
 	d.summary(s, shown)
 	if hidden > 0 {
-		s.remark(faint, "", fmt.Sprintf("not shown: %d of the kinds Pod, Deployment, StatefulSet that do not ask for Kueue (-o wide shows them)", hidden))
+		s.remark(faint, "", fmt.Sprintf("not shown: %d of the kinds Pod, Deployment, StatefulSet that do not ask for "+
+			"Kueue (-o wide shows them)", hidden))
 	}
 	drawKueue(s, d.conf)
 }
 
-// HideServices leaves plain pods and services out of the table when they do not ask for Kueue: most of a cluster is such.
+// HideServices leaves plain pods and services out of the table when they do not ask for Kueue: most of a cluster is
+// such.
 func (d *Charges) HideServices(hide bool) { d.hideServices = hide }
 
 // services are the kinds that mostly are no jobs.
-var services = map[string]bool{cluster.Pod.Kind: true, cluster.Deployment.Kind: true, cluster.StatefulSet.Kind: true, cluster.ReplicaSet.Kind: true}
+var services = map[string]bool{cluster.Pod.Kind: true, cluster.Deployment.Kind: true, cluster.StatefulSet.Kind: true,
+	cluster.ReplicaSet.Kind: true}
 
 // shown are the charges of the table, and the number left out. A table is never left empty.
 func (d *Charges) shown(wide bool) (shown []*charge.Charge, hidden int) {

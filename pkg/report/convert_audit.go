@@ -14,8 +14,10 @@ import (
 func newAuditHead(r *audit.Report, findings *Findings, u Units) AuditHead {
 	head := AuditHead{
 		TypeMeta: TypeMeta{APIVersion, "AuditReport"}, Kueue: kueueOf(r.Config), UsageSource: string(r.Usage),
-		Totals: []AuditTotal{}, Ledger: []LedgerRow{}, Devices: []AuditDevices{}, Differences: []ChargeDifference{}, Uncounted: []UncountedDevices{},
-		Issues: []AuditIssue{}, Holders: []AuditHolder{}, Pending: []AuditPending{}, Unknown: []UnknownColumn{}, UnknownRules: []UnknownRule{},
+		Totals: []AuditTotal{}, Ledger: []LedgerRow{}, Devices: []AuditDevices{}, Differences: []ChargeDifference{},
+		Uncounted: []UncountedDevices{},
+		Issues:    []AuditIssue{}, Holders: []AuditHolder{}, Pending: []AuditPending{}, Unknown: []UnknownColumn{},
+		UnknownRules: []UnknownRule{},
 	}
 	for _, t := range r.Totals {
 		head.Totals = append(head.Totals, newAuditTotal(t, u))
@@ -34,7 +36,9 @@ func newAuditHead(r *audit.Report, findings *Findings, u Units) AuditHead {
 		if x.Claim {
 			via = "ResourceClaim"
 		}
-		head.Uncounted = append(head.Uncounted, UncountedDevices{Object: x.Object, Via: via, Class: x.Class, Resource: string(x.Resource), Devices: x.Devices, Why: x.Why})
+		head.Uncounted = append(head.Uncounted,
+			UncountedDevices{Object: x.Object, Via: via, Class: x.Class, Resource: string(x.Resource),
+				Devices: x.Devices, Why: x.Why})
 	}
 	for _, i := range r.Issues {
 		head.Issues = append(head.Issues, newAuditIssue(i))
@@ -46,7 +50,9 @@ func newAuditHead(r *audit.Report, findings *Findings, u Units) AuditHead {
 		head.Pending = append(head.Pending, newAuditPending(p))
 	}
 	for _, x := range r.Unknown {
-		head.Unknown = append(head.Unknown, UnknownColumn{Column: string(x.Column), In: x.In, Missing: list(x.Missing), Get: getCommand(x.Missing), Why: x.Why})
+		head.Unknown = append(head.Unknown,
+			UnknownColumn{Column: string(x.Column), In: x.In, Missing: list(x.Missing), Get: getCommand(x.Missing),
+				Why: x.Why})
 	}
 	found := findings.Head().(findingHead)
 	head.UnknownRules = found.Unknown
@@ -80,8 +86,10 @@ func (u Units) cell(name corev1.ResourceName, c audit.Cell) *string {
 
 func newAuditTotal(t audit.Total, u Units) AuditTotal {
 	return AuditTotal{
-		Flavor: t.Flavor, Resource: string(t.Resource), Published: u.cell(t.Resource, t.Published), Healthy: u.cell(t.Resource, t.Healthy),
-		AtMost: t.AtMost, Counted: t.Counted, Allocatable: u.cell(t.Resource, t.Allocatable), Nominal: u.amountOf(t.Resource, t.Nominal),
+		Flavor: t.Flavor, Resource: string(t.Resource), Published: u.cell(t.Resource,
+			t.Published), Healthy: u.cell(t.Resource, t.Healthy),
+		AtMost: t.AtMost, Counted: t.Counted, Allocatable: u.cell(t.Resource,
+			t.Allocatable), Nominal: u.amountOf(t.Resource, t.Nominal),
 		Sums: u.sums(t.Resource, t.Reserved, t.Recomputed, t.Difference, t.Allocated, t.Pending),
 	}
 }
@@ -99,9 +107,11 @@ func newLedgerRow(r *audit.Row, u Units) LedgerRow {
 		kind = cluster.ClusterQueue.Kind
 	}
 	out := LedgerRow{
-		Kind: kind, Name: r.Node.Name, Cohort: parentName(r.Node), Flavor: r.Flavor, Resource: string(r.Resource), Total: u.amountOf(r.Resource, r.Total),
+		Kind: kind, Name: r.Node.Name, Cohort: parentName(r.Node), Flavor: r.Flavor, Resource: string(r.Resource),
+		Total:    u.amountOf(r.Resource, r.Total),
 		Sums:     u.sums(r.Resource, r.Reserved, r.Recomputed, r.Difference, r.Allocated, r.Pending),
-		Admitted: u.cell(r.Resource, r.Admitted), Borrowed: u.cell(r.Resource, r.Borrowed), Lent: u.cell(r.Resource, r.Lent), LentAtMost: u.cell(r.Resource, r.LentAtMost),
+		Admitted: u.cell(r.Resource, r.Admitted), Borrowed: u.cell(r.Resource, r.Borrowed), Lent: u.cell(r.Resource,
+			r.Lent), LentAtMost: u.cell(r.Resource, r.LentAtMost),
 		row: r,
 	}
 	if r.Sets {
@@ -112,8 +122,10 @@ func newLedgerRow(r *audit.Row, u Units) LedgerRow {
 
 func newAuditDevices(d audit.Devices) AuditDevices {
 	out := AuditDevices{
-		Driver: d.Driver, Resource: string(d.Resource), Model: d.Model, Type: d.Type, Profile: d.Profile, Published: d.Published, Healthy: d.Healthy,
-		Tainted: d.Tainted, Incomplete: d.Incomplete, Allocated: Units{}.cell("", d.Allocated), Free: Units{}.cell("", d.Free), Classes: list(d.Classes), ChargedTo: []string{},
+		Driver: d.Driver, Resource: string(d.Resource), Model: d.Model, Type: d.Type, Profile: d.Profile,
+		Published: d.Published, Healthy: d.Healthy,
+		Tainted: d.Tainted, Incomplete: d.Incomplete, Allocated: Units{}.cell("", d.Allocated), Free: Units{}.cell("",
+			d.Free), Classes: list(d.Classes), ChargedTo: []string{},
 	}
 	for _, name := range d.Charged {
 		out.ChargedTo = append(out.ChargedTo, string(name))
@@ -123,8 +135,10 @@ func newAuditDevices(d audit.Devices) AuditDevices {
 
 func newChargeDifference(d audit.Difference, u Units) ChargeDifference {
 	out := ChargeDifference{
-		ClusterQueue: d.ClusterQueue, Flavor: d.Flavor, Resource: string(d.Resource), Reserved: u.amountOf(d.Resource, d.Reserved),
-		Recomputed: u.amountOf(d.Resource, d.Recomputed), Difference: u.amountOf(d.Resource, d.Reserved.Sub(d.Recomputed)),
+		ClusterQueue: d.ClusterQueue, Flavor: d.Flavor, Resource: string(d.Resource), Reserved: u.amountOf(d.Resource,
+			d.Reserved),
+		Recomputed: u.amountOf(d.Resource, d.Recomputed), Difference: u.amountOf(d.Resource,
+			d.Reserved.Sub(d.Recomputed)),
 		Reason: string(d.Reason), Message: d.Text, charge: d.Charge,
 	}
 	out.Workload, out.Owner = refs(d.Charge.Workload)
@@ -132,7 +146,8 @@ func newChargeDifference(d audit.Difference, u Units) ChargeDifference {
 }
 
 func newAuditIssue(i audit.Issue) AuditIssue {
-	out := AuditIssue{Kind: string(i.Kind), Severity: string(i.Severity), Flavor: i.Flavor, Resource: string(i.Resource), Message: i.Text}
+	out := AuditIssue{Kind: string(i.Kind), Severity: string(i.Severity), Flavor: i.Flavor,
+		Resource: string(i.Resource), Message: i.Text}
 	if !i.Object.IsZero() {
 		out.Object = &i.Object
 	}
@@ -140,14 +155,16 @@ func newAuditIssue(i audit.Issue) AuditIssue {
 }
 
 func newAuditHolder(h audit.Holder, u Units) AuditHolder {
-	out := AuditHolder{ClusterQueue: h.ClusterQueue, Flavor: h.Flavor, Resource: string(h.Resource), Amount: u.amountOf(h.Resource, h.Amount),
+	out := AuditHolder{ClusterQueue: h.ClusterQueue, Flavor: h.Flavor, Resource: string(h.Resource),
+		Amount:   u.amountOf(h.Resource, h.Amount),
 		Priority: h.Priority, Since: timeText(h.Since), charge: h.Charge}
 	out.Workload, out.Owner = refs(h.Charge.Workload)
 	return out
 }
 
 func newAuditPending(p audit.Pending) AuditPending {
-	out := AuditPending{ClusterQueue: p.ClusterQueue, Created: timeText(p.Created), Position: p.Position, Predicted: string(p.State), Why: p.Why, charge: p.Charge}
+	out := AuditPending{ClusterQueue: p.ClusterQueue, Created: timeText(p.Created), Position: p.Position,
+		Predicted: string(p.State), Why: p.Why, charge: p.Charge}
 	out.Workload, out.Owner = refs(p.Charge.Workload)
 	return out
 }

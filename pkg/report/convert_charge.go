@@ -77,7 +77,8 @@ func newPodSet(ps charge.PodSet, units Units) PodSet {
 	out := PodSet{Name: ps.Name, Count: ps.Count, Reclaimable: ps.Reclaimable, Charges: make([]Line, 0, len(ps.Lines))}
 	for _, l := range ps.Lines {
 		out.Charges = append(out.Charges, Line{
-			Resource: string(l.Resource), PerPod: units.Format(l.Resource, l.PerPod), Total: units.Format(l.Resource, l.Total),
+			Resource: string(l.Resource), PerPod: units.Format(l.Resource, l.PerPod), Total: units.Format(l.Resource,
+				l.Total),
 			Method: string(l.Method), Derivation: list(l.Derivation), Evidence: evidence(l.Evidence),
 		})
 	}

@@ -44,8 +44,10 @@ func (c *converter) explanation(x *explain.Explanation) Explanation {
 		Reported:  newReported(x.Reported),
 		Predicted: newPredicted(x.Predicted, units),
 		Agrees:    x.Agrees,
-		Steps:     make([]Step, 0, len(x.Steps)), Binding: make([]Constraint, 0, len(x.Binding)), Quota: make([]QuotaLine, 0, len(x.Quota)),
-		Holders: c.holdersOf(x.Holders), PreemptedBy: []PreemptedBy{}, Remedies: []Remedy{}, RemediesUntried: x.Untried, Inconsistencies: x.Inconsistencies,
+		Steps:     make([]Step, 0, len(x.Steps)), Binding: make([]Constraint, 0,
+			len(x.Binding)), Quota: make([]QuotaLine, 0, len(x.Quota)),
+		Holders: c.holdersOf(x.Holders), PreemptedBy: []PreemptedBy{}, Remedies: []Remedy{}, RemediesUntried: x.Untried,
+		Inconsistencies: x.Inconsistencies,
 	}
 	out.Workload, out.Owner = out.Charge.Workload, out.Charge.Owner
 	out.LocalQueue, out.ClusterQueue = out.Charge.LocalQueue, out.Charge.ClusterQueue
@@ -53,7 +55,8 @@ func (c *converter) explanation(x *explain.Explanation) Explanation {
 		out.QueuePosition = &QueuePosition{p.ClusterQueue, p.LocalQueue}
 	}
 	for _, s := range x.Steps {
-		out.Steps = append(out.Steps, Step{Check: s.Check, Result: string(s.Result), Detail: s.Detail, Evidence: evidence(s.Evidence)})
+		out.Steps = append(out.Steps,
+			Step{Check: s.Check, Result: string(s.Result), Detail: s.Detail, Evidence: evidence(s.Evidence)})
 	}
 	for _, l := range x.Quota {
 		out.Quota = append(out.Quota, newQuotaLine(l, units))
@@ -80,15 +83,18 @@ func (c *converter) explanation(x *explain.Explanation) Explanation {
 func newConstraint(b explain.Constraint, units Units) Constraint {
 	format := func(v quota.Amount) string { return units.quota(b.Resource, v) }
 	return Constraint{
-		PodSet: b.PodSet, Resource: string(b.Resource), Flavor: b.Flavor, Requested: format(b.Before.Add(b.Requested)), Used: format(b.Used),
+		PodSet: b.PodSet, Resource: string(b.Resource), Flavor: b.Flavor, Requested: format(b.Before.Add(b.Requested)),
+		Used:      format(b.Used),
 		Available: format(b.Available), Short: format(b.Short), Nominal: format(b.Nominal), Maximum: format(b.Maximum),
 	}
 }
 
 func newHolder(h admission.Holder, units Units) Holder {
 	out := Holder{
-		Workload: h.Charge.Workload.Ref(), ClusterQueue: h.ClusterQueue, Resource: string(h.FlavorResource.Resource), Flavor: h.FlavorResource.Flavor,
-		Quantity: units.quota(h.FlavorResource.Resource, h.Quantity), Priority: int32(h.Priority), Preemptible: h.Preemptible, WhyNot: h.WhyNot,
+		Workload: h.Charge.Workload.Ref(), ClusterQueue: h.ClusterQueue, Resource: string(h.FlavorResource.Resource),
+		Flavor: h.FlavorResource.Flavor,
+		Quantity: units.quota(h.FlavorResource.Resource,
+			h.Quantity), Priority: int32(h.Priority), Preemptible: h.Preemptible, WhyNot: h.WhyNot,
 	}
 	if !h.Since.IsZero() {
 		out.Since = h.Since.UTC().Format(time.RFC3339)
@@ -97,7 +103,8 @@ func newHolder(h admission.Holder, units Units) Holder {
 }
 
 func newReported(r explain.Reported) Reported {
-	out := Reported{State: string(r.State), Reason: r.Reason, Message: r.Message, ObservedGenerationStale: r.Stale, Meaning: r.Meaning}
+	out := Reported{State: string(r.State), Reason: r.Reason, Message: r.Message, ObservedGenerationStale: r.Stale,
+		Meaning: r.Meaning}
 	if !r.Since.IsZero() {
 		out.Since = r.Since.UTC().Format(time.RFC3339)
 	}
@@ -106,11 +113,13 @@ func newReported(r explain.Reported) Reported {
 
 func newPredicted(d *admission.Decision, units Units) Predicted {
 	out := Predicted{
-		State: string(d.State), Reason: d.Reason, Message: d.Message, PossibleMessages: list(d.Possible), Borrows: d.Borrows,
+		State: string(d.State), Reason: d.Reason, Message: d.Message, PossibleMessages: list(d.Possible),
+		Borrows: d.Borrows,
 		PodSets: []PodSetFlavors{}, Preempts: []Preemption{}, Why: d.Why, Missing: d.Missing,
 	}
 	for _, ps := range d.PodSets {
-		set := PodSetFlavors{Name: ps.Name, Count: int64(ps.Count), Flavors: map[string]string{}, Usage: map[string]string{}}
+		set := PodSetFlavors{Name: ps.Name, Count: int64(ps.Count), Flavors: map[string]string{},
+			Usage: map[string]string{}}
 		for name, f := range ps.Flavors {
 			set.Flavors[string(name)] = f
 		}
@@ -124,7 +133,8 @@ func newPredicted(d *admission.Decision, units Units) Predicted {
 	}
 	for _, at := range d.Attempts {
 		out.Attempts = append(out.Attempts, FlavorAttempt{
-			PodSet: at.PodSet, Flavor: at.Flavor, Mode: at.Mode.String(), Borrows: at.Borrow > 0, Chosen: at.Chosen, Reasons: list(at.Reasons),
+			PodSet: at.PodSet, Flavor: at.Flavor, Mode: at.Mode.String(), Borrows: at.Borrow > 0, Chosen: at.Chosen,
+			Reasons: list(at.Reasons),
 		})
 	}
 	return out

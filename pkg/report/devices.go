@@ -20,8 +20,8 @@ type DeviceListHead struct {
 	TypeMeta
 	// Allocations says whether what claims hold is known. Where it is Unknown, the numbers that rest on it are null.
 	Allocations string `json:"allocations" jsonschema:"enum=Known,enum=Unknown"`
-	// Missing are the kinds that are not in the input as a whole: without ResourceSlices there may be more pools, without
-	// ResourceClaims nothing is known to be free.
+	// Missing are the kinds that are not in the input as a whole: without ResourceSlices there may be more pools,
+	// without ResourceClaims nothing is known to be free.
 	Missing []string `json:"missing"`
 	// Models add up the devices of each kind in the pools listed.
 	Models []DeviceCount `json:"models"`
@@ -138,9 +138,10 @@ type keptPool struct {
 	groups []*device.Group
 }
 
-// NewDevices returns the document of a stock; missing are the kinds it lacks. Pools are left out that pool says no to, and of
-// the others devices that group says no to; a pool without any device stays when group is nil. Nil keeps all.
-func NewDevices(stock *device.Stock, missing []string, pool func(*device.PoolStock) bool, group func(*device.Group) bool) *Devices {
+// NewDevices returns the document of a stock; missing are the kinds it lacks. Pools are left out that pool says no to,
+// and of the others devices that group says no to; a pool without any device stays when group is nil. Nil keeps all.
+func NewDevices(stock *device.Stock, missing []string, pool func(*device.PoolStock) bool,
+	group func(*device.Group) bool) *Devices {
 	d := &Devices{stock: stock, missing: missing, whole: pool == nil && group == nil}
 	for _, p := range stock.Pools {
 		if pool != nil && !pool(p) {
@@ -172,7 +173,8 @@ func (d *Devices) counts() []device.Count {
 
 // Head implements [Document].
 func (d *Devices) Head() any {
-	head := DeviceListHead{TypeMeta: TypeMeta{APIVersion, "DeviceList"}, Allocations: "Known", Missing: list(d.missing), Models: []DeviceCount{}, Unpublished: []HeldDevice{},
+	head := DeviceListHead{TypeMeta: TypeMeta{APIVersion, "DeviceList"}, Allocations: "Known", Missing: list(d.missing),
+		Models: []DeviceCount{}, Unpublished: []HeldDevice{},
 		Assumptions: d.stock.Assumptions}
 	if !d.stock.Known {
 		head.Allocations = "Unknown"
@@ -194,7 +196,8 @@ func (d *Devices) count(c device.Count) DeviceCount {
 		Unusable: c.Unusable, FreeAtLeast: c.AtLeast,
 	}
 	if d.stock.Known {
-		out.Allocated, out.Shared, out.Blocked, out.Candidates, out.Free = &c.Allocated, &c.Shared, &c.Blocked, &c.Candidates, &c.Free
+		out.Allocated, out.Shared, out.Blocked, out.Candidates, out.Free = &c.Allocated, &c.Shared, &c.Blocked,
+			&c.Candidates, &c.Free
 	}
 	return out
 }
@@ -212,7 +215,8 @@ func (d *Devices) Items() iter.Seq[any] {
 
 func (d *Devices) pool(p keptPool) DevicePool {
 	out := DevicePool{
-		Driver: p.Driver, Name: p.Name, Generation: p.Generation, Slices: len(p.Slices), ExpectedSlices: p.Expected, Problem: p.Problem,
+		Driver: p.Driver, Name: p.Name, Generation: p.Generation, Slices: len(p.Slices), ExpectedSlices: p.Expected,
+		Problem: p.Problem,
 		Devices: []DeviceGroup{}, CounterSets: []DeviceCounterSet{}, Taints: []DeviceTaint{}, Held: []HeldDevice{},
 	}
 	for _, g := range p.groups {
@@ -267,7 +271,8 @@ func (d *Devices) counterSet(set *device.CounterSet) DeviceCounterSet {
 func heldDevices(id device.ID, holders []device.Holder) []HeldDevice {
 	var out []HeldDevice
 	for _, h := range holders {
-		held := HeldDevice{Driver: id.Driver, Pool: id.Pool, Device: id.Device, Claim: h.Claim.Ref, Request: h.Request, Share: h.Share, For: []string{}}
+		held := HeldDevice{Driver: id.Driver, Pool: id.Pool, Device: id.Device, Claim: h.Claim.Ref, Request: h.Request,
+			Share: h.Share, For: []string{}}
 		for name, q := range h.Consumed {
 			if held.Consumed == nil {
 				held.Consumed = map[string]string{}

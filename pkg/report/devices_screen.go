@@ -11,7 +11,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/device"
 )
 
-// Draw implements [Document]: a row for each node and kind of device, and under the devices of a pool the counters in use.
+// Draw implements [Document]: a row for each node and kind of device, and under the devices of a pool the counters in
+// use.
 func (d *Devices) Draw(s *Screen) {
 	if len(d.pools) == 0 {
 		s.line("No devices found.")
@@ -48,7 +49,8 @@ func (d *Devices) byPlace() []keptPool {
 		}
 		return p.groups[0].Place.String()
 	}
-	return slices.SortedStableFunc(slices.Values(d.pools), func(a, b keptPool) int { return cmp.Compare(place(a), place(b)) })
+	return slices.SortedStableFunc(slices.Values(d.pools),
+		func(a, b keptPool) int { return cmp.Compare(place(a), place(b)) })
 }
 
 func (d *Devices) drivers() int {
@@ -69,7 +71,8 @@ type deviceScreen struct {
 func (v *deviceScreen) pool(p keptPool) {
 	if len(p.groups) == 0 {
 		empty := v.row("(none)", p.Name, device.Count{Kind: device.Kind{Driver: p.Driver}})
-		empty.tail = flow{pieces: []string{"✗ pool " + p.Name + " " + clean(p.problemOrEmpty())}, separator: " · ", role: bad}
+		empty.tail = flow{pieces: []string{"✗ pool " + p.Name + " " + clean(p.problemOrEmpty())}, separator: " · ",
+			role: bad}
 		v.g.add(empty)
 		return
 	}
@@ -106,7 +109,9 @@ func (v *deviceScreen) details(p keptPool, last *row) {
 				if t.Value != "" {
 					text += "=" + t.Value
 				}
-				last.under = append(last.under, note{flow: flow{pieces: strings.Fields(clean(u.ID().Device + " is tainted: " + text + ":" + string(t.Effect))), separator: " ", role: waiting}, indent: 4})
+				last.under = append(last.under,
+					note{flow: flow{pieces: strings.Fields(clean(u.ID().Device + " is tainted: " + text + ":" +
+						string(t.Effect))), separator: " ", role: waiting}, indent: 4})
 			}
 			if !v.s.Wide {
 				continue
@@ -142,7 +147,8 @@ func (v *deviceScreen) row(place, pool string, c device.Count) row {
 	}
 	allocated, blocked, free := cell{"?", faint}, cell{"?", faint}, cell{"?", faint}
 	if v.stock.Known {
-		allocated, blocked, free = cell{text: number(c.Allocated + c.Shared)}, cell{text: number(c.Blocked)}, cell{number(c.Free), good}
+		allocated, blocked, free = cell{text: number(c.Allocated +
+			c.Shared)}, cell{text: number(c.Blocked)}, cell{number(c.Free), good}
 		if c.AtLeast {
 			free.text += "+"
 		}
@@ -223,10 +229,12 @@ func (d *Devices) remarks(s *Screen) {
 		s.remark(faint, "? ", "the ResourceSlices of the cluster are not in the input: there may be more devices")
 	}
 	if !d.stock.Known && len(d.pools) > 0 {
-		s.remark(faint, "? ", "what is allocated and free is not known: the ResourceClaims of all namespaces are not in the input")
+		s.remark(faint, "? ", "what is allocated and free is not known: the ResourceClaims of all namespaces are not "+
+			"in the input")
 	}
 	if len(d.pools) > 0 && d.stock.Known {
-		s.remark(faint, "", "BLOCKED: counters they need are in use. FREE: how many more of a kind can be allocated together, if no others are.")
+		s.remark(faint, "", "BLOCKED: counters they need are in use. FREE: how many more of a kind can be allocated "+
+			"together, if no others are.")
 	}
 	for _, text := range d.stock.Assumptions {
 		s.remark(faint, "note: ", text)

@@ -25,9 +25,11 @@ func (d *Explanations) binds(s *Screen, x *explain.Explanation) {
 		if asks == quota.Unlimited { // how much is short can't be told
 			needs, short = d.units.Format(b.Resource, int64(asks))+" (the most that can be counted)", ""
 		}
-		text := fmt.Sprintf("%s: needs %s, only %s is free in flavor %s%s.", b.Resource, needs, f(b.Available), b.Flavor, short)
+		text := fmt.Sprintf("%s: needs %s, only %s is free in flavor %s%s.", b.Resource, needs, f(b.Available),
+			b.Flavor, short)
 		if b.Over {
-			text = fmt.Sprintf("%s: needs %s, but flavor %s can never give this queue more than %s%s.", b.Resource, needs, b.Flavor, f(b.Maximum), short)
+			text = fmt.Sprintf("%s: needs %s, but flavor %s can never give this queue more than %s%s.", b.Resource,
+				needs, b.Flavor, f(b.Maximum), short)
 		}
 		s.paragraph("", text)
 	}
@@ -40,7 +42,8 @@ func (d *Explanations) binds(s *Screen, x *explain.Explanation) {
 // turnedDown says what Kueue would write about a workload that it turns down before it looks at any flavor.
 func turnedDown(s *Screen, x *explain.Explanation) {
 	d := x.Predicted
-	if x.Reported.State != explain.None || d.State != explain.Pending || d.Why != "" || len(d.Attempts) > 0 || d.Message == "" {
+	if x.Reported.State != explain.None || d.State != explain.Pending || d.Why != "" || len(d.Attempts) > 0 ||
+		d.Message == "" {
 		return
 	}
 	s.paragraph("Kueue would say  ", d.Message)
@@ -95,14 +98,16 @@ func (d *Explanations) quota(s *Screen, x *explain.Explanation) {
 	if shares {
 		titles = slices.Insert(titles, len(titles)-1, "AVAILABLE", "MAXIMUM")
 	}
-	g := grid{indent: 4, below: 6, titles: titles, right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true}}
+	g := grid{indent: 4, below: 6, titles: titles,
+		right: map[int]bool{2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true}}
 	lines := slices.Clone(x.Quota)
 	slices.SortStableFunc(lines, func(a, b explain.QuotaLine) int { return compareResources(a.Resource, b.Resource) })
 	for _, l := range lines {
 		q := newQuotaLine(l, d.units)
 		r := row{
-			cells: []cell{plainCell(q.Resource), dash(q.Flavor), {text: q.Requested}, unknownIfEmpty(q.Used), unknownIfEmpty(q.Nominal), unknownIfEmpty(q.Free)},
-			tail:  quotaMark(l, q, x.Cohort),
+			cells: []cell{plainCell(q.Resource), dash(q.Flavor), {text: q.Requested}, unknownIfEmpty(q.Used),
+				unknownIfEmpty(q.Nominal), unknownIfEmpty(q.Free)},
+			tail: quotaMark(l, q, x.Cohort),
 		}
 		if borrows {
 			r.cells = append(r.cells, dash(q.BorrowingLimit))
@@ -198,7 +203,9 @@ func (d *Explanations) holders(s *Screen, x *explain.Explanation) {
 	}
 	for _, fr := range order {
 		s.section("HELD BY", fmt.Sprintf("%s in %s", clean(string(fr.Resource)), clean(fr.Flavor)))
-		g := grid{indent: 4, below: 6, titles: []string{"WORKLOAD", "QUEUE", "AMOUNT", "PRIORITY", "SINCE", "PREEMPTIBLE"}, labelled: true, right: map[int]bool{2: true, 3: true}}
+		g := grid{indent: 4, below: 6,
+			titles: []string{"WORKLOAD", "QUEUE", "AMOUNT", "PRIORITY", "SINCE",
+				"PREEMPTIBLE"}, labelled: true, right: map[int]bool{2: true, 3: true}}
 		var rest quota.Amount
 		for i, h := range groups[fr] {
 			if i >= mostHolders && !s.Wide {
@@ -232,7 +239,8 @@ func (d *Explanations) holder(s *Screen, h admission.Holder) row {
 	}
 	return row{
 		cells: []cell{plainCell(h.Charge.Workload.Namespace + "/" + jobName(h.Charge)), plainCell(h.ClusterQueue),
-			{text: d.units.quota(h.FlavorResource.Resource, h.Quantity)}, {text: fmt.Sprint(h.Priority)}, {text: since}},
+			{text: d.units.quota(h.FlavorResource.Resource,
+				h.Quantity)}, {text: fmt.Sprint(h.Priority)}, {text: since}},
 		tail: tail,
 	}
 }
@@ -259,7 +267,9 @@ func (d *Explanations) position(s *Screen, x *explain.Explanation) {
 			s.line(fmt.Sprintf("    … %d more", len(p.Ahead)-mostAhead))
 			break
 		}
-		s.paragraph("    ", fmt.Sprintf("%s/%s   priority %d   %s", c.Workload.Namespace, jobName(c), c.Workload.Priority, strings.Join(d.units.amounts(c.Total), ", ")))
+		s.paragraph("    ",
+			fmt.Sprintf("%s/%s   priority %d   %s", c.Workload.Namespace, jobName(c), c.Workload.Priority,
+				strings.Join(d.units.amounts(c.Total), ", ")))
 	}
 	if !p.Certain {
 		s.paragraph("    ", "The order is not certain: "+p.Why+".")
@@ -285,7 +295,8 @@ func (d *Explanations) remedies(s *Screen, x *explain.Explanation) {
 	s.section("WHAT WOULD ADMIT IT", "each tried by running admission again with the change")
 	drawRemedies(s, x.Remedies)
 	if x.Untried {
-		s.paragraph("     ", "Not all changes were tried, for so many workloads. Explain this one alone to have them tried.")
+		s.paragraph("     ", "Not all changes were tried, for so many workloads. Explain this one alone to have them "+
+			"tried.")
 	}
 }
 

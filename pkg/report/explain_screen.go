@@ -60,7 +60,8 @@ func (d *Explanations) head(s *Screen, x *explain.Explanation) {
 			s.paragraph("  ", r.Text)
 		}
 	}
-	waits := x.Reported.State == explain.Pending || x.Reported.State == explain.None || x.Reported.State == explain.Evicted
+	waits := x.Reported.State == explain.Pending || x.Reported.State == explain.None ||
+		x.Reported.State == explain.Evicted
 	if !waits {
 		return
 	}
@@ -76,7 +77,8 @@ func (d *Explanations) head(s *Screen, x *explain.Explanation) {
 // leadsWithReport tells that what Kueue last reported is the best answer to why the workload waits: there
 // is no constraint that is certain from the objects.
 func leadsWithReport(x *explain.Explanation) bool {
-	return x.Reported.State == explain.Pending && x.Predicted.State == explain.Unknown && x.Charge.Verdict == charge.Charged
+	return x.Reported.State == explain.Pending && x.Predicted.State == explain.Unknown &&
+		x.Charge.Verdict == charge.Charged
 }
 
 // problems says what is wrong, with the fields that show it.
@@ -210,11 +212,13 @@ func (d *Explanations) charge(s *Screen, c *charge.Charge) {
 }
 
 func (d *Explanations) podSet(s *Screen, ps charge.PodSet) {
-	g := grid{indent: 4, below: 6, titles: []string{"RESOURCE", "PER POD", "TOTAL", "HOW"}, right: map[int]bool{1: true, 2: true}}
+	g := grid{indent: 4, below: 6, titles: []string{"RESOURCE", "PER POD", "TOTAL", "HOW"},
+		right: map[int]bool{1: true, 2: true}}
 	for _, l := range byRank(ps.Lines) {
 		r := row{
-			cells: []cell{plainCell(string(l.Resource)), {text: d.units.Format(l.Resource, l.PerPod)}, {text: d.units.Format(l.Resource, l.Total)}},
-			tail:  flow{pieces: hops(l), separator: " → ", lead: "→ "},
+			cells: []cell{plainCell(string(l.Resource)), {text: d.units.Format(l.Resource, l.PerPod)},
+				{text: d.units.Format(l.Resource, l.Total)}},
+			tail: flow{pieces: hops(l), separator: " → ", lead: "→ "},
 		}
 		if where := firstPlace(l.Evidence); where != "" && s.Wide {
 			r.tail.pieces[len(r.tail.pieces)-1] += " (" + where + ")"

@@ -145,8 +145,8 @@ type QuotaLine struct {
 	Used string `json:"used"`
 	// Free is what is left of the nominal quota; empty when Used is.
 	Free string `json:"free"`
-	// Available is what the queue could take now, borrowing included, and Maximum the most it could ever take; empty when
-	// the Workloads that hold quota are not in the input.
+	// Available is what the queue could take now, borrowing included, and Maximum the most it could ever take; empty
+	// when the Workloads that hold quota are not in the input.
 	Available string `json:"available,omitempty"`
 	Maximum   string `json:"maximum,omitempty"`
 	// Short is what is lacking; "0" when nothing is, empty when that is not known.

@@ -122,8 +122,10 @@ type findingHead struct {
 func (d *Findings) Head() any {
 	r := d.result
 	head := findingHead{
-		TypeMeta: TypeMeta{APIVersion, "FindingList"}, Kueue: kueueOf(d.conf), Objects: r.Objects, Files: r.Files, Unknown: []UnknownRule{},
-		Summary: FindingSummary{Errors: r.Count(lint.Error), Warnings: r.Count(lint.Warning), Infos: r.Count(lint.Info), Suppressed: len(r.Suppressed)},
+		TypeMeta: TypeMeta{APIVersion,
+			"FindingList"}, Kueue: kueueOf(d.conf), Objects: r.Objects, Files: r.Files, Unknown: []UnknownRule{},
+		Summary: FindingSummary{Errors: r.Count(lint.Error), Warnings: r.Count(lint.Warning), Infos: r.Count(lint.Info),
+			Suppressed: len(r.Suppressed)},
 	}
 	for _, u := range r.Unevaluated {
 		head.Unknown = append(head.Unknown, UnknownRule{Rule: u.Rule.ID, Missing: u.Missing})
@@ -172,7 +174,8 @@ func newFinding(f lint.Finding) Finding {
 	if f.Fix != nil {
 		out.Fix = &Fix{Description: f.Fix.Description, Safe: f.Fix.Safe, Edits: []Edit{}}
 		for _, e := range f.Fix.Edits {
-			out.Fix.Edits = append(out.Fix.Edits, Edit{Range{e.File, e.Line, e.Column, e.EndLine, e.EndColumn}, e.NewText})
+			out.Fix.Edits = append(out.Fix.Edits,
+				Edit{Range{e.File, e.Line, e.Column, e.EndLine, e.EndColumn}, e.NewText})
 		}
 	}
 	return out

@@ -33,7 +33,8 @@ func writeGitHub(w io.Writer, d *Findings) error {
 		if f.At.File == "" {
 			text = f.At.String() + ": " + text
 		}
-		fmt.Fprintf(out, "::%s %s::%s\n", githubCommands[f.Severity], strings.Join(properties, ","), githubData.Replace(text))
+		fmt.Fprintf(out, "::%s %s::%s\n", githubCommands[f.Severity], strings.Join(properties, ","),
+			githubData.Replace(text))
 	}
 	return out.Flush()
 }

@@ -39,7 +39,8 @@ func writeGitLab(w io.Writer, d *Findings) error {
 		print := f.Fingerprint()
 		seen[print]++
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d", print, seen[print]))
-		entry := codeQuality{Description: f.Rule.ID + ": " + findingText(f), CheckName: f.Rule.ID, Severity: gitlabSeverities[f.Severity],
+		entry := codeQuality{Description: f.Rule.ID + ": " + findingText(f), CheckName: f.Rule.ID,
+			Severity:    gitlabSeverities[f.Severity],
 			Fingerprint: hex.EncodeToString(sum[:16])}
 		entry.Location.Path = f.At.File
 		if entry.Location.Path == "" {

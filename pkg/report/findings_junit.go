@@ -45,5 +45,6 @@ func failure(r *lint.Rule, findings []lint.Finding) *junit.Result {
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s: %s", f.At, f.Severity, clean(findingText(f))))
 	}
-	return &junit.Result{Message: countOf(len(findings), "finding"), Type: string(worst), Data: strings.Join(lines, "\n")}
+	return &junit.Result{Message: countOf(len(findings), "finding"), Type: string(worst),
+		Data: strings.Join(lines, "\n")}
 }

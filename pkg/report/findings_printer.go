@@ -3,7 +3,8 @@ package report
 import "io"
 
 // FindingFormats lists the values of -o of `lint`, as shown in help and errors.
-var FindingFormats = []string{"text", "json", "yaml", "name", "sarif", "junit", "github", "gitlab", "markdown", "jsonpath=…", "go-template=…"}
+var FindingFormats = []string{"text", "json", "yaml", "name", "sarif", "junit", "github", "gitlab", "markdown",
+	"jsonpath=…", "go-template=…"}
 
 // findingFormats are the formats that only findings have.
 var findingFormats = map[string]func(io.Writer, *Findings) error{

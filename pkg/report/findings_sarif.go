@@ -59,7 +59,8 @@ func writeSARIF(w io.Writer, d *Findings) error {
 
 func sarifResult(f lint.Finding) sarif.Result {
 	text := findingText(f)
-	r := sarif.Result{RuleID: f.Rule.ID, Kind: sarif.Fail, Level: sarifLevels[f.Severity], Suppressions: []sarif.Suppression{}}
+	r := sarif.Result{RuleID: f.Rule.ID, Kind: sarif.Fail, Level: sarifLevels[f.Severity],
+		Suppressions: []sarif.Suppression{}}
 	if f.At.File == "" {
 		text = f.At.String() + ": " + text
 	} else {

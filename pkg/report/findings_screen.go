@@ -162,7 +162,8 @@ func (s *Screen) window(text string, l lint.Location, columns int) (shown string
 	if l.EndLine == l.Line && l.EndColumn-1 <= len(text) {
 		end = l.EndColumn - 1
 	}
-	before, marked, after := expand(text[:l.Column-1]), expand(text[l.Column-1:max(end, l.Column-1)]), expand(text[max(end, l.Column-1):])
+	before, marked, after := expand(text[:l.Column-1]), expand(text[l.Column-1:max(end,
+		l.Column-1)]), expand(text[max(end, l.Column-1):])
 	if width(before)+width(marked)+width(after) > columns {
 		if cut := []rune(before); len(cut) > columns/3 {
 			before = "…" + string(cut[len(cut)-columns/3+1:])
@@ -194,7 +195,8 @@ func (d *Findings) summary(s *Screen) {
 	if len(counts) == 0 {
 		counts = append(counts, "no findings")
 	}
-	text := fmt.Sprintf("%s in %s (%s)", strings.Join(counts, ", "), countOf(r.Files, "file"), countOf(r.Objects, "object"))
+	text := fmt.Sprintf("%s in %s (%s)", strings.Join(counts, ", "), countOf(r.Files, "file"),
+		countOf(r.Objects, "object"))
 	if d.result.Files == 0 {
 		text = fmt.Sprintf("%s in %s", strings.Join(counts, ", "), countOf(r.Objects, "object"))
 	}

@@ -63,8 +63,8 @@ type FitRefusal struct {
 }
 
 // FitCount counts devices of a node: Published, then those that the device class matches, then what is left after each
-// selector of the request. Of these the first cause that holds counts: in a pool that serves nobody, held by a claim, given
-// to an earlier pod of the workload, tainted, short of counters, of capacity. Eligible are left.
+// selector of the request. Of these the first cause that holds counts: in a pool that serves nobody, held by a claim,
+// given to an earlier pod of the workload, tainted, short of counters, of capacity. Eligible are left.
 type FitCount struct {
 	Needed       int   `json:"needed"`
 	Published    int   `json:"published"`
@@ -80,12 +80,14 @@ type FitCount struct {
 }
 
 func newFit(r *fit.Result) *Fit {
-	out := &Fit{Verdict: string(r.Verdict), Why: r.Why, Missing: list(r.Missing), PodSets: []FitPodSet{}, Assumptions: []string{}}
+	out := &Fit{Verdict: string(r.Verdict), Why: r.Why, Missing: list(r.Missing), PodSets: []FitPodSet{},
+		Assumptions: []string{}}
 	if r.Verdict != fit.NotNeeded {
 		out.Assumptions = append(append(out.Assumptions, fit.Assumptions...), r.Supposed...)
 	}
 	for _, ps := range r.PodSets {
-		set := FitPodSet{Name: ps.Name, Count: ps.Count, Holding: ps.Holding, Placed: ps.Placed, Claims: list(ps.Claims), Placements: []FitPlacement{}, Refusals: []FitRefusal{}}
+		set := FitPodSet{Name: ps.Name, Count: ps.Count, Holding: ps.Holding, Placed: ps.Placed,
+			Claims: list(ps.Claims), Placements: []FitPlacement{}, Refusals: []FitRefusal{}}
 		for _, p := range ps.Placements {
 			placement := FitPlacement{Node: p.Node, Devices: []FitDevice{}}
 			for _, d := range p.Devices {
@@ -102,10 +104,12 @@ func newFit(r *fit.Result) *Fit {
 }
 
 func newRefusal(x fit.Refusal) FitRefusal {
-	out := FitRefusal{Nodes: list(x.Nodes), Code: string(x.Code), Message: x.Text, Claim: x.Claim, Request: x.Request, HeldBy: append([]cluster.Ref{}, x.HeldBy...)}
+	out := FitRefusal{Nodes: list(x.Nodes), Code: string(x.Code), Message: x.Text, Claim: x.Claim, Request: x.Request,
+		HeldBy: append([]cluster.Ref{}, x.HeldBy...)}
 	if c := x.Count; c != nil {
 		out.Count = &FitCount{
-			Needed: c.Needed, Published: c.Published, ClassMatches: c.Class, Selectors: append([]int{}, c.Selectors...), Unusable: c.Unusable, Held: c.Held,
+			Needed: c.Needed, Published: c.Published, ClassMatches: c.Class, Selectors: append([]int{},
+				c.Selectors...), Unusable: c.Unusable, Held: c.Held,
 			Own: c.Own, Tainted: c.Tainted, Short: c.Short, Capacity: c.Capacity, Eligible: c.Eligible,
 		}
 	}

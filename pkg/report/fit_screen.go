@@ -141,7 +141,8 @@ func (d *Explanations) placements(s *Screen, ps fit.PodSet) {
 		if len(names) > most && !s.Wide {
 			names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", len(names)-most))
 		}
-		g.add(row{cells: []cell{plainCell(n), {text: number(int64(pods[n]))}}, tail: flow{pieces: cleanAll(names), separator: ", "}})
+		g.add(row{cells: []cell{plainCell(n), {text: number(int64(pods[n]))}},
+			tail: flow{pieces: cleanAll(names), separator: ", "}})
 	}
 	g.draw(s)
 }

@@ -50,8 +50,8 @@ const (
 )
 
 // grid lays out rows in aligned columns without borders. Only the last column wraps; where the screen
-// leaves no room for it, it goes below the row, and on a terminal that is narrower still others do. (The table of lipgloss is not used: it breaks words
-// that do not fit, and takes a fifth of a second for ten thousand rows.)
+// leaves no room for it, it goes below the row, and on a terminal that is narrower still others do. (The table of
+// lipgloss is not used: it breaks words that do not fit, and takes a fifth of a second for ten thousand rows.)
 type grid struct {
 	indent int
 	// below is the indent of a last column that goes below.
@@ -104,7 +104,8 @@ func (g *grid) stack(r *row, n int) {
 	}
 	if !r.tail.placeholder && len(r.tail.pieces) > 0 {
 		if g.labelled {
-			r.tail.pieces = slices.Concat([]string{strings.ToLower(g.titles[len(g.titles)-1]) + " " + r.tail.pieces[0]}, r.tail.pieces[1:])
+			r.tail.pieces = slices.Concat([]string{strings.ToLower(g.titles[len(g.titles)-1]) + " " + r.tail.pieces[0]},
+				r.tail.pieces[1:])
 		}
 		below = append(below, note{flow: r.tail, indent: g.below, unmarked: true})
 	}

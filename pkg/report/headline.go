@@ -39,8 +39,9 @@ var unmadeLooks = map[workload.State]verdict{
 	workload.Unmanaged:  {"is", "NOT MANAGED", faint, " by Kueue: it runs outside of quota and is charged nothing"},
 	workload.Stuck:      {"is", "STUCK", bad, ": it is held back, but Kueue never makes a Workload for it"},
 	workload.Incomplete: {"is", "INCOMPLETE", waiting, ": Kueue waits for more before it makes a Workload"},
-	workload.Elsewhere:  {"is", "CHARGED ELSEWHERE", normal, ": its pods are charged through the Workload of another object"},
-	workload.Rejected:   {"would be", "REJECTED", bad, ": a webhook of Kueue refuses the object at its creation"},
+	workload.Elsewhere: {"is", "CHARGED ELSEWHERE", normal, ": its pods are charged through the Workload of another " +
+		"object"},
+	workload.Rejected: {"would be", "REJECTED", bad, ": a webhook of Kueue refuses the object at its creation"},
 }
 
 func headline(x *explain.Explanation, now time.Time) verdict {
@@ -62,7 +63,8 @@ func headline(x *explain.Explanation, now time.Time) verdict {
 		extra = strings.TrimSuffix(fmt.Sprintf("position %d, %s", p.ClusterQueue, extra), ", ")
 	}
 	v := verdict{"is", shown.word, shown.role, inQueue(c, extra)}
-	if c.Verdict == charge.Inadmissible && (x.Reported.State == explain.Pending || x.Reported.State == explain.Inadmissible) {
+	if c.Verdict == charge.Inadmissible &&
+		(x.Reported.State == explain.Pending || x.Reported.State == explain.Inadmissible) {
 		v.word, v.role = "INADMISSIBLE", bad
 		v.rest += retried(c)
 		return v
@@ -98,7 +100,8 @@ func expected(x *explain.Explanation) verdict {
 	}
 	v, ok := expectedLooks[x.Predicted.State]
 	if !ok {
-		return verdict{"would be", "CHARGED", normal, inQueue(c, "") + " as follows; whether it is admitted cannot be told" + lacking(x)}
+		return verdict{"would be", "CHARGED", normal, inQueue(c, "") +
+			" as follows; whether it is admitted cannot be told" + lacking(x)}
 	}
 	extra := ""
 	if p := x.Position; p != nil && p.Certain {

@@ -22,7 +22,8 @@ type Options struct {
 }
 
 // Formats lists the values of -o, as shown in help and errors.
-var Formats = []string{"wide", "json", "yaml", "name", "jsonpath=…", "jsonpath-file=…", "go-template=…", "go-template-file=…"}
+var Formats = []string{"wide", "json", "yaml", "name", "jsonpath=…", "jsonpath-file=…", "go-template=…",
+	"go-template-file=…"}
 
 // plain are the formats without an argument.
 var plain = map[string]func(Options) Printer{
@@ -45,8 +46,8 @@ func New(o Options) (Printer, error) {
 	return nil, fmt.Errorf("unknown output format %q; use one of %s", o.Format, strings.Join(Formats, ", "))
 }
 
-// newOwn returns the printer of a format of a result that has formats of its own beside the common ones; text is the table.
-// The error of an unknown format names the known ones.
+// newOwn returns the printer of a format of a result that has formats of its own beside the common ones; text is the
+// table. The error of an unknown format names the known ones.
 func newOwn[D Document](o Options, own map[string]func(io.Writer, D) error, known []string) (Printer, error) {
 	if write, ok := own[o.Format]; ok {
 		return ownPrinter[D]{o.Format, write}, nil

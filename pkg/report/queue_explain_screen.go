@@ -43,7 +43,8 @@ var queueLooks = map[explain.QueueVerdict]struct {
 	word string
 	role role
 }{
-	explain.QueueActive: {"ACTIVE", good}, explain.QueueInactive: {"INACTIVE", bad}, explain.QueueUnknown: {"UNKNOWN", faint},
+	explain.QueueActive: {"ACTIVE", good}, explain.QueueInactive: {"INACTIVE", bad}, explain.QueueUnknown: {"UNKNOWN",
+		faint},
 }
 
 // head is the verdict, and what follows from it for those that run and wait.
@@ -75,7 +76,8 @@ func (d *QueueExplanations) head(s *Screen, q *explain.Queue) {
 		}
 	}
 	if n := len(q.Leaving); n > 0 {
-		s.paragraph("  "+s.paint(waiting, "! "), plural(n, "workload")+" lose"+third(n)+" the quota that "+holds(n)+": "+someNames(q.Leaving))
+		s.paragraph("  "+s.paint(waiting, "! "), plural(n, "workload")+" lose"+third(n)+" the quota that "+holds(n)+
+			": "+someNames(q.Leaving))
 	}
 }
 
@@ -137,7 +139,8 @@ func (d *QueueExplanations) counts(q *explain.Queue) []string {
 			out = append(out, fmt.Sprintf("%d outside of the queue", q.OutsideTotal))
 		}
 	} else if q.Reported != nil {
-		out = append(out, fmt.Sprintf("%d waiting by its status; not all Workloads are in the input", q.ReportedPending))
+		out = append(out,
+			fmt.Sprintf("%d waiting by its status; not all Workloads are in the input", q.ReportedPending))
 	} else {
 		out = append(out, "who waits is not known: not all Workloads are in the input")
 	}
@@ -187,7 +190,8 @@ func (d *QueueExplanations) local(s *Screen, q *explain.Queue) {
 	keys := q.Local.Usage.Sorted()
 	slices.SortStableFunc(keys, func(a, b quota.FlavorResource) int { return compareResources(a.Resource, b.Resource) })
 	for _, fr := range keys {
-		g.add(row{cells: []cell{plainCell(string(fr.Resource)), plainCell(fr.Flavor), {text: d.units.quota(fr.Resource, q.Local.Usage[fr])}}})
+		g.add(row{cells: []cell{plainCell(string(fr.Resource)), plainCell(fr.Flavor),
+			{text: d.units.quota(fr.Resource, q.Local.Usage[fr])}}})
 	}
 	g.draw(s)
 }
@@ -219,7 +223,9 @@ func (d *QueueExplanations) outside(s *Screen, q *explain.Queue) {
 }
 
 func (d *QueueExplanations) table(s *Screen, q *explain.Queue, list []explain.Waiting, total int) {
-	g := grid{indent: 4, below: 9, titles: []string{"#", "WORKLOAD", "LOCALQUEUE", "PRIORITY", "CHARGE", "NEXT ATTEMPT"}, right: map[int]bool{0: true, 3: true}}
+	g := grid{indent: 4, below: 9,
+		titles: []string{"#", "WORKLOAD", "LOCALQUEUE", "PRIORITY", "CHARGE",
+			"NEXT ATTEMPT"}, right: map[int]bool{0: true, 3: true}}
 	if q.Local != nil {
 		g.titles = slices.Delete(g.titles, 2, 3)
 		g.right = map[int]bool{0: true, 2: true}
@@ -233,7 +239,8 @@ func (d *QueueExplanations) table(s *Screen, q *explain.Queue, list []explain.Wa
 		case w.Position != nil:
 			at = fmt.Sprint(w.Position.ClusterQueue)
 		}
-		r := row{cells: []cell{{text: at}, plainCell(c.Workload.Namespace + "/" + jobName(c) + replica(c.Workload))}, tail: words(d.summary(w))}
+		r := row{cells: []cell{{text: at}, plainCell(c.Workload.Namespace + "/" + jobName(c) + replica(c.Workload))},
+			tail: words(d.summary(w))}
 		if q.Local == nil {
 			r.cells = append(r.cells, plainCell(c.Workload.Queue))
 		}
@@ -287,19 +294,22 @@ func (d *QueueExplanations) first(s *Screen, q *explain.Queue) {
 	s.line()
 	v := headline(x, s.Now)
 	title := "WHAT THE FIRST WAITS FOR"
-	if served := x.Predicted.State; served == explain.Admitted || served == explain.QuotaReserved || served == explain.Preempts {
+	if served := x.Predicted.State; served == explain.Admitted || served == explain.QuotaReserved ||
+		served == explain.Preempts {
 		title = "THE FIRST"
 	}
 	s.title(title, clean(fullName(x.Charge))+" "+v.verb+" "+v.word)
 	if ahead := aheadOf(x); q.Local != nil && ahead > 0 {
-		s.paragraph("  ", plural(ahead, "workload")+" of other LocalQueues stand"+third(ahead)+" before it in ClusterQueue "+q.ClusterQueue)
+		s.paragraph("  ", plural(ahead, "workload")+" of other LocalQueues stand"+third(ahead)+
+			" before it in ClusterQueue "+q.ClusterQueue)
 	}
 	s.indented(2, func(s *Screen) {
 		switch x.Predicted.State {
 		case explain.Admitted, explain.QuotaReserved, explain.Preempts:
 			s.paragraph("", "It "+d.summary(explain.Waiting{Charge: x.Charge, Decision: x.Predicted})+".")
 		case explain.Unknown:
-			s.paragraph("", "What would be decided is "+d.summary(explain.Waiting{Charge: x.Charge, Decision: x.Predicted})+".")
+			s.paragraph("", "What would be decided is "+
+				d.summary(explain.Waiting{Charge: x.Charge, Decision: x.Predicted})+".")
 		}
 		e.binds(s, x)
 		if len(x.Binding) == 0 && x.Predicted.State == explain.Pending && x.Predicted.Why == "" {
@@ -310,7 +320,8 @@ func (d *QueueExplanations) first(s *Screen, q *explain.Queue) {
 	if len(x.Remedies) > 0 {
 		e.remedies(s, &explain.Explanation{Charge: x.Charge, Remedies: x.Remedies[:1]})
 		if n := len(x.Remedies) - 1; n > 0 {
-			s.paragraph("     ", plural(n, "other way")+": explain "+strings.ToLower(subject(x.Charge).Kind)+"/"+subject(x.Charge).Name+" -n "+x.Charge.Workload.Namespace)
+			s.paragraph("     ", plural(n, "other way")+": explain "+strings.ToLower(subject(x.Charge).Kind)+"/"+
+				subject(x.Charge).Name+" -n "+x.Charge.Workload.Namespace)
 		}
 	}
 }
@@ -326,7 +337,9 @@ func aheadOf(x *explain.Explanation) int {
 func (d *QueueExplanations) reported(s *Screen, q *explain.Queue) {
 	s.line()
 	if r := q.Reported; r != nil {
-		s.paragraph(s.paint(heading, "Kueue says")+"  ", fmt.Sprintf("%s=%s (%s)%s: %s", r.Type, r.Status, r.Reason, ago(r.LastTransitionTime.Time, s.Now), r.Message))
+		s.paragraph(s.paint(heading, "Kueue says")+"  ",
+			fmt.Sprintf("%s=%s (%s)%s: %s", r.Type, r.Status, r.Reason, ago(r.LastTransitionTime.Time, s.Now),
+				r.Message))
 	} else {
 		s.paragraph(s.paint(heading, "Kueue says")+"  ", "nothing: the input holds no condition of the queue")
 	}
@@ -335,9 +348,12 @@ func (d *QueueExplanations) reported(s *Screen, q *explain.Queue) {
 	case q.Agrees != nil && *q.Agrees:
 		s.line("            ", s.paint(good, "✓"), " agrees with the objects now")
 	case p.Status == metav1.ConditionUnknown:
-		s.paragraph("            ", "? what it would write for the objects now is not known: not in the input: "+joined(p.Missing))
+		s.paragraph("            ", "? what it would write for the objects now is not known: not in the input: "+
+			joined(p.Missing))
 	case p.Message != "":
-		s.paragraph("            ", fmt.Sprintf("for the objects now it would write %s=%s (%s): %s", kueue.ClusterQueueActive, p.Status, p.Reason, p.Message))
+		s.paragraph("            ",
+			fmt.Sprintf("for the objects now it would write %s=%s (%s): %s", kueue.ClusterQueueActive, p.Status,
+				p.Reason, p.Message))
 	}
 	for _, text := range q.Inconsistencies {
 		s.paragraph("            "+s.paint(waiting, "! "), text)

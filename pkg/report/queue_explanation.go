@@ -28,8 +28,8 @@ type queueExplanationsHead struct {
 	UsageSource string `json:"usageSource"`
 }
 
-// QueueExplanation says how a ClusterQueue or a LocalQueue stands: whether it takes workloads, what it uses, who waits in
-// it, and what the first of these waits for.
+// QueueExplanation says how a ClusterQueue or a LocalQueue stands: whether it takes workloads, what it uses, who waits
+// in it, and what the first of these waits for.
 type QueueExplanation struct {
 	// Queue is what was asked for; ClusterQueue is its own name, or where the LocalQueue leads.
 	Queue        cluster.Ref `json:"queue"`
@@ -48,16 +48,18 @@ type QueueExplanation struct {
 	ClusterQueueStopPolicy string `json:"clusterQueueStopPolicy" jsonschema:"enum=,enum=None,enum=Hold,enum=HoldAndDrain"`
 	// Account is the ClusterQueue with its quota and numbers of workloads; null when it is not in the input.
 	Account *Queue `json:"account" jsonschema:"nullable"`
-	// LocalUsage is what workloads of the LocalQueue hold; null for a ClusterQueue, and when the Workloads are not in the input.
+	// LocalUsage is what workloads of the LocalQueue hold; null for a ClusterQueue, and when the Workloads are not in
+	// the input.
 	LocalUsage *LocalQueueUsage `json:"localUsage" jsonschema:"nullable"`
 	// PendingTotal counts the workloads that stand in the queue; null when the input does not tell who they are.
 	PendingTotal *int `json:"pendingTotal" jsonschema:"nullable"`
 	// ReportedPending is their number by the status of the queue; null when it has none.
 	ReportedPending *int `json:"reportedPending" jsonschema:"nullable"`
-	// Pending are the first of them, in the order of the queue. Where PendingTotal is null they may as well be admitted.
+	// Pending are the first of them, in the order of the queue. Where PendingTotal is null they may as well be
+	// admitted.
 	Pending []PendingWorkload `json:"pending"`
-	// OutsideTotal counts the workloads that wait without standing in the queue: they are refused, held back, or the queue
-	// takes none. Outside are the first of them, in the order in which they would stand.
+	// OutsideTotal counts the workloads that wait without standing in the queue: they are refused, held back, or the
+	// queue takes none. Outside are the first of them, in the order in which they would stand.
 	OutsideTotal int               `json:"outsideTotal"`
 	Outside      []PendingWorkload `json:"outside"`
 	// Leaving lose the quota they hold because a queue is stopped.
@@ -106,7 +108,8 @@ type PendingWorkload struct {
 	// Total is its charge; Verdict says whether that is known.
 	Total   map[string]string `json:"total"`
 	Verdict string            `json:"verdict" jsonschema:"enum=Charged,enum=Inadmissible,enum=Unmanaged,enum=Unknown"`
-	// State, Reason and Message are what the next scheduling attempt would decide about it, and Summary that in a few words.
+	// State, Reason and Message are what the next scheduling attempt would decide about it, and Summary that in a few
+	// words.
 	State   string `json:"state" jsonschema:"enum=Admitted,enum=QuotaReserved,enum=Preempts,enum=Pending,enum=Inadmissible,enum=Evicted,enum=Finished,enum=Deactivated,enum=None,enum=Unknown"`
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
@@ -123,7 +126,8 @@ type QueueExplanations struct {
 
 // NewQueueExplanations returns the result for queues in the order they are to be printed.
 func NewQueueExplanations(conf *config.Config, trees *admission.Trees, items []*explain.Queue) *QueueExplanations {
-	return &QueueExplanations{conf: conf, trees: trees, items: items, units: Units{charge.Formatter{Binary: conf.BinaryResource}}}
+	return &QueueExplanations{conf: conf, trees: trees, items: items,
+		units: Units{charge.Formatter{Binary: conf.BinaryResource}}}
 }
 
 // Head implements [Document].
@@ -157,9 +161,12 @@ func (d *QueueExplanations) Names() iter.Seq[cluster.Ref] {
 func (d *QueueExplanations) item(q *explain.Queue) QueueExplanation {
 	out := QueueExplanation{
 		Queue: q.Ref, ClusterQueue: q.ClusterQueue, Verdict: string(q.Verdict), Why: q.Why, Agrees: q.Agrees,
-		Predicted:  ActiveCondition{Status: string(q.Predicted.Status), Reason: q.Predicted.Reason, Message: q.Predicted.Message, Missing: q.Predicted.Missing},
-		StopPolicy: string(q.StopPolicy), ClusterQueueStopPolicy: string(q.ClusterQueueStopPolicy), Remedies: []Remedy{},
-		Pending: d.waiting(q.Pending), OutsideTotal: q.OutsideTotal, Outside: d.waiting(q.Outside), Leaving: []cluster.Ref{}, Inconsistencies: q.Inconsistencies,
+		Predicted: ActiveCondition{Status: string(q.Predicted.Status), Reason: q.Predicted.Reason,
+			Message: q.Predicted.Message, Missing: q.Predicted.Missing},
+		StopPolicy: string(q.StopPolicy), ClusterQueueStopPolicy: string(q.ClusterQueueStopPolicy),
+		Remedies: []Remedy{},
+		Pending:  d.waiting(q.Pending), OutsideTotal: q.OutsideTotal, Outside: d.waiting(q.Outside),
+		Leaving: []cluster.Ref{}, Inconsistencies: q.Inconsistencies,
 	}
 	if r := q.Reported; r != nil {
 		out.ReportedPending = &q.ReportedPending
@@ -197,7 +204,9 @@ func (d *QueueExplanations) queues() *Queues { return NewQueues(d.conf, d.trees,
 func (d *QueueExplanations) localUsage(l *explain.LocalUsage) *LocalQueueUsage {
 	out := &LocalQueueUsage{Reserving: l.Reserving, Admitted: l.Admitted, Usage: []LocalAmount{}}
 	for _, fr := range l.Usage.Sorted() {
-		out.Usage = append(out.Usage, LocalAmount{Flavor: fr.Flavor, Resource: string(fr.Resource), Quantity: d.units.Format(fr.Resource, int64(l.Usage[fr]))})
+		out.Usage = append(out.Usage,
+			LocalAmount{Flavor: fr.Flavor, Resource: string(fr.Resource),
+				Quantity: d.units.Format(fr.Resource, int64(l.Usage[fr]))})
 	}
 	return out
 }
@@ -207,8 +216,10 @@ func (d *QueueExplanations) waiting(in []explain.Waiting) []PendingWorkload {
 	for _, w := range in {
 		c := newCharge(w.Charge, d.units)
 		p := PendingWorkload{
-			Workload: c.Workload, Owner: c.Owner, LocalQueue: c.LocalQueue, Priority: w.Charge.Workload.Priority, Total: c.Total, Verdict: c.Verdict,
-			State: string(w.Decision.State), Reason: w.Decision.Reason, Message: w.Decision.Message, Summary: d.summary(w),
+			Workload: c.Workload, Owner: c.Owner, LocalQueue: c.LocalQueue, Priority: w.Charge.Workload.Priority,
+			Total: c.Total, Verdict: c.Verdict,
+			State: string(w.Decision.State), Reason: w.Decision.Reason, Message: w.Decision.Message,
+			Summary: d.summary(w),
 		}
 		if at := w.Position; at != nil && at.Certain {
 			p.Position = &QueuePosition{at.ClusterQueue, at.LocalQueue}
@@ -248,7 +259,8 @@ func (d *QueueExplanations) summary(w explain.Waiting) string {
 			return at.Reasons[0]
 		}
 	}
-	text, _, _ := strings.Cut(firstOf(x.Why, x.Message, string(x.State)), "; ") // what to do about it is the workload's own explanation
+	// what to do about it is the workload's own explanation
+	text, _, _ := strings.Cut(firstOf(x.Why, x.Message, string(x.State)), "; ")
 	return text
 }
 

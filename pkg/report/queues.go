@@ -24,8 +24,8 @@ type QueueList struct {
 type QueueListHead struct {
 	TypeMeta
 	Kueue Kueue `json:"kueue"`
-	// UsageSource says what usage was added up from: the Workloads, the status of ClusterQueues for want of Workloads, or
-	// nothing in the input.
+	// UsageSource says what usage was added up from: the Workloads, the status of ClusterQueues for want of Workloads,
+	// or nothing in the input.
 	UsageSource string `json:"usageSource" jsonschema:"enum=Workloads,enum=Status,enum=None"`
 	// FairSharing tells that preemption and order go by shares.
 	FairSharing bool `json:"fairSharing"`
@@ -63,7 +63,8 @@ type Cohort struct {
 type QueueTotals struct {
 	// Weight of fair sharing.
 	Weight float64 `json:"weight"`
-	// WeightedShare is the dominant resource share as status.fairSharing reports it; null without fair sharing, or when usage is not known.
+	// WeightedShare is the dominant resource share as status.fairSharing reports it; null without fair sharing, or when
+	// usage is not known.
 	WeightedShare *int64 `json:"weightedShare" jsonschema:"nullable"`
 	// Reserving workloads hold quota; Admitted ones of these have no admission check outstanding.
 	Reserving int `json:"reserving"`
@@ -93,8 +94,8 @@ type QuotaAccount struct {
 	Admitted string `json:"admitted"`
 	// Borrowed beyond what the queue or cohort owns.
 	Borrowed string `json:"borrowed"`
-	// Spare is the unused part of the quota that the cohort may use. Lent is what others certainly use of it, LentAtMost the
-	// most they can: where several have quota to spare, nothing tells whose is used.
+	// Spare is the unused part of the quota that the cohort may use. Lent is what others certainly use of it,
+	// LentAtMost the most they can: where several have quota to spare, nothing tells whose is used.
 	Spare      string `json:"spare"`
 	Lent       string `json:"lent"`
 	LentAtMost string `json:"lentAtMost"`
@@ -143,7 +144,9 @@ func (d *Queues) Head() any {
 		FairSharing: d.trees.FairSharing, Cohorts: []Cohort{},
 	}
 	for _, n := range d.nodes(false) {
-		head.Cohorts = append(head.Cohorts, Cohort{Name: n.Name, Parent: parentName(n), Implicit: n.Implicit, Cyclic: n.Cyclic, QueueTotals: d.totals(n)})
+		head.Cohorts = append(head.Cohorts,
+			Cohort{Name: n.Name, Parent: parentName(n), Implicit: n.Implicit, Cyclic: n.Cyclic,
+				QueueTotals: d.totals(n)})
 	}
 	return head
 }
@@ -188,7 +191,8 @@ func parentName(n *admission.TreeNode) string {
 func (d *Queues) totals(n *admission.TreeNode) QueueTotals {
 	out := QueueTotals{
 		Weight: n.Weight, Reserving: n.Counts.Reserved, Admitted: n.Counts.Admitted, Pending: n.Counts.Waiting,
-		Inadmissible: n.Counts.Refused, UnknownCharges: n.Counts.Unknown, Demand: map[string]string{}, Quota: []QuotaAccount{},
+		Inadmissible: n.Counts.Refused, UnknownCharges: n.Counts.Unknown, Demand: map[string]string{},
+		Quota: []QuotaAccount{},
 	}
 	if d.trees.FairSharing && n.Known {
 		share := weighted(n)
@@ -215,8 +219,10 @@ func weighted(n *admission.TreeNode) int64 {
 func (d *Queues) account(n *admission.TreeNode, l *admission.TreeLine) QuotaAccount {
 	amount := func(v int64, known bool) string { return d.units.amount(l.Resource, v, known) }
 	out := QuotaAccount{
-		Flavor: l.Flavor, Resource: string(l.Resource), Nominal: amount(int64(l.Nominal), l.Sets), Total: amount(int64(l.Total), true),
-		Reserved: amount(int64(l.Reserved), n.Known), Admitted: amount(int64(l.Admitted), n.Known), Maximum: amount(int64(l.Maximum), true),
+		Flavor: l.Flavor, Resource: string(l.Resource), Nominal: amount(int64(l.Nominal),
+			l.Sets), Total: amount(int64(l.Total), true),
+		Reserved: amount(int64(l.Reserved), n.Known), Admitted: amount(int64(l.Admitted),
+			n.Known), Maximum: amount(int64(l.Maximum), true),
 	}
 	if l.BorrowingLimit != nil {
 		out.BorrowingLimit = amount(int64(*l.BorrowingLimit), true)
@@ -227,7 +233,8 @@ func (d *Queues) account(n *admission.TreeNode, l *admission.TreeLine) QuotaAcco
 	// What is lent, and left to take, depends on the whole tree.
 	whole := root(n).Known
 	out.Borrowed, out.Spare = amount(int64(l.Borrowed), n.Known), amount(int64(l.Spare), n.Known)
-	out.Lent, out.LentAtMost, out.Available = amount(int64(l.Lent), whole), amount(int64(l.LentAtMost), whole), amount(int64(l.Available), whole)
+	out.Lent, out.LentAtMost, out.Available = amount(int64(l.Lent), whole), amount(int64(l.LentAtMost),
+		whole), amount(int64(l.Available), whole)
 	return out
 }
 
@@ -248,7 +255,8 @@ func (d *Queues) differences(n *admission.TreeNode) []string {
 			continue
 		}
 		out = append(out, fmt.Sprintf("%s says %s of %s in flavor %s; the Workloads add up to %s", x.Path,
-			d.units.Format(fr.Resource, int64(x.Says)), fr.Resource, fr.Flavor, d.units.Format(fr.Resource, int64(x.Sum))))
+			d.units.Format(fr.Resource, int64(x.Says)), fr.Resource, fr.Flavor, d.units.Format(fr.Resource,
+				int64(x.Sum))))
 	}
 	return out
 }

@@ -37,7 +37,8 @@ func (d *Queues) Draw(s *Screen) {
 	s.line()
 	switch d.trees.Usage {
 	case admission.FromStatus:
-		s.remark(faint, "", "no Workloads are in the input: usage is what the status of the ClusterQueues says, and what waits is only counted")
+		s.remark(faint, "", "no Workloads are in the input: usage is what the status of the ClusterQueues says, and "+
+			"what waits is only counted")
 	case admission.FromNothing:
 		s.remark(faint, "? ", "usage is not known: the input holds no Workloads, and the ClusterQueues have no status")
 	}
@@ -92,7 +93,8 @@ func (t *treeScreen) measure(n *admission.TreeNode) {
 
 // newGrid has the columns of the rows.
 func (t *treeScreen) newGrid() grid {
-	g := grid{titles: []string{"RESOURCE", "FLAVOR", "", "USED", "QUOTA", "FREE", ""}, right: map[int]bool{3: true, 4: true, 5: true}}
+	g := grid{titles: []string{"RESOURCE", "FLAVOR", "", "USED", "QUOTA", "FREE", ""},
+		right: map[int]bool{3: true, 4: true, 5: true}}
 	if t.s.Wide {
 		g.titles = slices.Insert(g.titles, 6, "ADMITTED", "MAXIMUM")
 		g.right[6], g.right[7] = true, true
@@ -157,7 +159,8 @@ func (t *treeScreen) heading(n *admission.TreeNode, branch, below string) {
 		t.hang(indent+t.s.paint(bad, "✗ takes no workloads: "), indent+"  ", strings.Fields(n.Inactive))
 	}
 	if n.Cyclic && !n.Queue {
-		t.hang(indent+t.s.paint(bad, "✗ "), indent+"  ", strings.Fields("the cohort is its own ancestor, or below one that is; Kueue leaves it alone"))
+		t.hang(indent+t.s.paint(bad, "✗ "), indent+"  ", strings.Fields("the cohort is its own ancestor, or below "+
+			"one that is; Kueue leaves it alone"))
 	}
 	for _, text := range t.differences(n) {
 		t.hang(indent+t.s.paint(waiting, "! "), indent+"  ", strings.Fields(text))
@@ -284,7 +287,8 @@ func (t *treeScreen) account(r row, indent, below string, at int) {
 func (t *treeScreen) row(n *admission.TreeNode, l *admission.TreeLine) row {
 	a := t.Queues.account(n, l)
 	r := row{cells: []cell{
-		plainCell(a.Resource), plainCell(a.Flavor), t.bar(n, l), unknownIfEmpty(a.Reserved), {text: t.limit(l, l.Total)}, unknownIfEmpty(t.free(n, l)),
+		plainCell(a.Resource), plainCell(a.Flavor), t.bar(n,
+			l), unknownIfEmpty(a.Reserved), {text: t.limit(l, l.Total)}, unknownIfEmpty(t.free(n, l)),
 	}}
 	if t.s.Wide {
 		r.cells = append(r.cells, unknownIfEmpty(a.Admitted), cell{text: t.limit(l, l.Maximum)})
@@ -328,8 +332,10 @@ func (t *treeScreen) remarks(n *admission.TreeNode, l *admission.TreeLine, a Quo
 		}
 	}
 	add(n.Known && l.Borrowed > 0, "+%s borrowed", a.Borrowed)
-	add(n.Known && n.Parent == nil && l.Reserved > l.Total, "over by %s", t.units.Format(l.Resource, int64(l.Reserved.Sub(l.Total))))
-	add(n.Known && l.Reserved > l.Admitted, "%s only reserved", t.units.Format(l.Resource, int64(l.Reserved.Sub(l.Admitted))))
+	add(n.Known && n.Parent == nil && l.Reserved > l.Total, "over by %s",
+		t.units.Format(l.Resource, int64(l.Reserved.Sub(l.Total))))
+	add(n.Known && l.Reserved > l.Admitted, "%s only reserved",
+		t.units.Format(l.Resource, int64(l.Reserved.Sub(l.Admitted))))
 	if root(n).Known && l.LentAtMost > 0 {
 		switch l.Lent {
 		case l.LentAtMost:
@@ -350,7 +356,8 @@ func (t *treeScreen) remarks(n *admission.TreeNode, l *admission.TreeLine, a Quo
 
 const barWidth = 10
 
-// bar shows how much of the quota is admitted and how much only reserved. Nothing used is no cell, something at least one.
+// bar shows how much of the quota is admitted and how much only reserved. Nothing used is no cell, something at least
+// one.
 func (t *treeScreen) bar(n *admission.TreeNode, l *admission.TreeLine) cell {
 	if !n.Known || l.Total <= 0 && l.Reserved <= 0 {
 		return cell{spaces(barWidth), normal}
@@ -369,5 +376,6 @@ func (t *treeScreen) bar(n *admission.TreeNode, l *admission.TreeLine) cell {
 	if l.Reserved >= l.Total {
 		r = waiting
 	}
-	return cell{strings.Repeat("█", admitted) + strings.Repeat("▓", used-admitted) + strings.Repeat("░", barWidth-used), r}
+	return cell{strings.Repeat("█", admitted) + strings.Repeat("▓", used-admitted) + strings.Repeat("░", barWidth-used),
+		r}
 }

@@ -11,7 +11,8 @@ import (
 func RuleMarkdown(r *lint.Rule) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s %s\n\n%s.\n\n", r.ID, r.Name, r.Doc.Title)
-	fmt.Fprintf(&b, "| severity | since | needs |\n|---|---|---|\n| %s | %s | %s |\n\n", r.Severity, r.Doc.Since, needs(r))
+	fmt.Fprintf(&b, "| severity | since | needs |\n|---|---|---|\n| %s | %s | %s |\n\n", r.Severity, r.Doc.Since,
+		needs(r))
 	fmt.Fprintf(&b, "## Why it matters\n\n%s\n", r.Doc.Why)
 	for _, example := range []struct{ title, text string }{{"Bad", r.Doc.Bad}, {"Good", r.Doc.Good}} {
 		if example.text != "" {
@@ -41,7 +42,8 @@ func needs(r *lint.Rule) string {
 // RuleIndex is the page that lists all rules by group.
 func RuleIndex(rules []*lint.Rule) string {
 	var b strings.Builder
-	b.WriteString("# Rules\n\nWhat `kubectl gpu-quota lint` looks for. These pages are generated from the rules themselves.\n")
+	b.WriteString("# Rules\n\nWhat `kubectl gpu-quota lint` looks for. These pages are generated from the rules " +
+		"themselves.\n")
 	for _, g := range lint.Groups {
 		title := fmt.Sprintf("\n## GQ%cxx %s\n\n| rule | severity | what |\n|---|---|---|\n", g.Digit, g.Title)
 		for _, r := range rules {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -58,11 +59,31 @@ func schemaOf(t *testing.T, name string, v any) []byte {
 	}
 	s := r.Reflect(v)
 	s.ID = jsonschema.ID("https://gpuquota.dev/schemas/v1alpha1/" + name)
+	oneLine(s)
 	out, err := json.MarshalIndent(s, "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return append(out, '\n')
+}
+
+// oneLine puts descriptions into one line: where comments break tells nothing.
+func oneLine(s *jsonschema.Schema) {
+	s.Description = strings.ReplaceAll(s.Description, "\n", " ")
+	for _, definition := range s.Definitions {
+		oneLine(definition)
+	}
+	if s.Items != nil {
+		oneLine(s.Items)
+	}
+	for _, list := range [][]*jsonschema.Schema{s.OneOf, s.AnyOf, s.AllOf} {
+		for _, one := range list {
+			oneLine(one)
+		}
+	}
+	for pair := s.Properties.Oldest(); pair != nil; pair = pair.Next() {
+		oneLine(pair.Value)
+	}
 }
 
 func TestSchemasAreCurrent(t *testing.T) {

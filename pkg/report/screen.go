@@ -104,7 +104,8 @@ func (s *Screen) line(pieces ...string) {
 }
 
 // asciiMarks replaces one column by one column, so that layouts stay.
-var asciiMarks = strings.NewReplacer("✓", "+", "✗", "x", "→", ">", "·", "-", "—", "-", "…", "~", "×", "x", "•", "*", "└", "\\",
+var asciiMarks = strings.NewReplacer("✓", "+", "✗", "x", "→", ">", "·", "-", "—", "-", "…", "~", "×", "x", "•", "*",
+	"└", "\\",
 	"├", "|", "│", "|", "─", "-", "█", "#", "▓", "+", "░", ".")
 
 // clean makes text of the input safe to draw: control characters would reach the terminal.

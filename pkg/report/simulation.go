@@ -31,7 +31,8 @@ type SimulationHead struct {
 	ClusterQueues []SimulatedQueue `json:"clusterQueues"`
 	// Assumptions are sentences about what was supposed where the input does not tell.
 	Assumptions []string `json:"assumptions,omitempty"`
-	// Unknown names workloads whose decision can't be told, with the reason. Others of their cohort may come out differently.
+	// Unknown names workloads whose decision can't be told, with the reason. Others of their cohort may come out
+	// differently.
 	Unknown []string `json:"unknown,omitempty"`
 }
 
@@ -45,7 +46,8 @@ type SimulatedWorkload struct {
 	Index        *int   `json:"index,omitempty"`
 	LocalQueue   string `json:"localQueue"`
 	ClusterQueue string `json:"clusterQueue"`
-	// State is None for a job that no Workload exists, or would exist, for, and Unknown when the decision can't be told.
+	// State is None for a job that no Workload exists, or would exist, for, and Unknown when the decision can't be
+	// told.
 	State string `json:"state" jsonschema:"enum=Admitted,enum=QuotaReserved,enum=Pending,enum=Inadmissible,enum=Evicted,enum=Deactivated,enum=Finished,enum=None,enum=Unknown"`
 	// Reason and Message are those of the Workload's QuotaReserved condition, in Kueue's words.
 	Reason  string `json:"reason"`
@@ -54,7 +56,8 @@ type SimulatedWorkload struct {
 	PossibleMessages []string `json:"possibleMessages"`
 	// PodSets are those of a workload that has quota reserved.
 	PodSets []PodSetFlavors `json:"podSets"`
-	// AdmittedInCycle is the cycle of the timeline in which it got its quota; missing when it had it before, or does not have it.
+	// AdmittedInCycle is the cycle of the timeline in which it got its quota; missing when it had it before, or does
+	// not have it.
 	AdmittedInCycle int `json:"admittedInCycle,omitempty"`
 	// Position among those that wait in the ClusterQueue, from 1.
 	Position int `json:"position,omitempty"`
@@ -116,7 +119,8 @@ func (d *Simulation) listName() string { return "workloads" }
 func (d *Simulation) Head() any {
 	head := SimulationHead{
 		TypeMeta: TypeMeta{APIVersion, "SimulationResult"}, Kueue: kueueOf(d.conf), Mode: d.mode(),
-		Timeline: []SimulatedCycle{}, ClusterQueues: []SimulatedQueue{}, Assumptions: d.sim.Assumptions, Unknown: d.sim.Unknown,
+		Timeline: []SimulatedCycle{}, ClusterQueues: []SimulatedQueue{}, Assumptions: d.sim.Assumptions,
+		Unknown: d.sim.Unknown,
 	}
 	for _, c := range d.sim.Timeline {
 		cycle := SimulatedCycle{Cycle: c.Number, Time: timeText(c.Time)}
@@ -131,14 +135,16 @@ func (d *Simulation) Head() any {
 	}
 	for _, q := range d.sim.Queues {
 		head.ClusterQueues = append(head.ClusterQueues, SimulatedQueue{
-			Name: q.Name, Usage: d.units.usage(q.Usage), Borrowed: d.units.usage(q.Borrowed), Pending: q.Pending, Admitted: q.Admitted,
+			Name: q.Name, Usage: d.units.usage(q.Usage), Borrowed: d.units.usage(q.Borrowed), Pending: q.Pending,
+			Admitted: q.Admitted,
 		})
 	}
 	return head
 }
 
 func newDecision(s admission.Step) SimulatedDecision {
-	out := SimulatedDecision{Workload: objectOf(s.Charge), ClusterQueue: s.ClusterQueue, Decision: string(s.Decision), Detail: s.Detail}
+	out := SimulatedDecision{Workload: objectOf(s.Charge), ClusterQueue: s.ClusterQueue, Decision: string(s.Decision),
+		Detail: s.Detail}
 	for _, t := range s.Targets {
 		out.Preempts = append(out.Preempts, Preemption{objectOf(t.Charge), t.Reason})
 	}
@@ -189,7 +195,8 @@ func newSimulatedWorkload(o *admission.Outcome, units Units) SimulatedWorkload {
 	w := o.Charge.Workload
 	out := SimulatedWorkload{
 		LocalQueue: w.Queue, ClusterQueue: o.ClusterQueue, State: string(o.State), Reason: o.Reason, Message: o.Message,
-		PossibleMessages: list(o.Possible), PodSets: newFlavors(o.PodSets, units), AdmittedInCycle: o.Cycle, Position: o.Position, Why: o.Why,
+		PossibleMessages: list(o.Possible), PodSets: newFlavors(o.PodSets,
+			units), AdmittedInCycle: o.Cycle, Position: o.Position, Why: o.Why,
 	}
 	out.Workload, out.Owner = refs(w)
 	if w.Index >= 0 {
@@ -202,7 +209,8 @@ func newSimulatedWorkload(o *admission.Outcome, units Units) SimulatedWorkload {
 func newFlavors(sets []admission.PodSet, units Units) []PodSetFlavors {
 	out := make([]PodSetFlavors, 0, len(sets))
 	for _, ps := range sets {
-		one := PodSetFlavors{Name: ps.Name, Count: int64(ps.Count), Flavors: map[string]string{}, Usage: map[string]string{}}
+		one := PodSetFlavors{Name: ps.Name, Count: int64(ps.Count), Flavors: map[string]string{},
+			Usage: map[string]string{}}
 		for name, f := range ps.Flavors {
 			one.Flavors[string(name)] = f
 		}

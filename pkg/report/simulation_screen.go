@@ -44,7 +44,8 @@ var stateCounts = []struct {
 	text  string
 }{
 	{admission.Admitted, "admitted"}, {admission.QuotaReserved, "with quota reserved"}, {admission.Pending, "waiting"},
-	{admission.Evicted, "evicted"}, {admission.Inadmissible, "inadmissible"}, {admission.Deactivated, "deactivated"}, {admission.Unknown, "unknown"},
+	{admission.Evicted, "evicted"}, {admission.Inadmissible, "inadmissible"}, {admission.Deactivated,
+		"deactivated"}, {admission.Unknown, "unknown"},
 }
 
 // head says in a sentence what it comes to; false when there is nothing to tell of.
@@ -82,13 +83,15 @@ func (d *Simulation) head(s *Screen) bool {
 
 // decisionLooks are the marks of decisions.
 var decisionLooks = map[admission.StepDecision]look{
-	admission.Admit: {"✓", good}, admission.Preempt: {"!", waiting}, admission.Refuse: {"✗", bad}, admission.Skip: {"•", waiting},
+	admission.Admit: {"✓", good}, admission.Preempt: {"!", waiting}, admission.Refuse: {"✗", bad}, admission.Skip: {"•",
+		waiting},
 }
 
 // timeline lists the decisions. One that repeats what was decided about the workload before is left out, unless the
 // screen is wide.
 func (d *Simulation) timeline(s *Screen, namespaces bool) {
-	g := grid{titles: []string{"CYCLE", "QUEUE", "WORKLOAD", "DECISION", "DETAIL"}, right: map[int]bool{0: true}, below: 2 * gap}
+	g := grid{titles: []string{"CYCLE", "QUEUE", "WORKLOAD", "DECISION", "DETAIL"}, right: map[int]bool{0: true},
+		below: 2 * gap}
 	if namespaces {
 		g.titles = slices.Insert(g.titles, 2, "NAMESPACE")
 	}
@@ -116,7 +119,8 @@ func (d *Simulation) timeline(s *Screen, namespaces bool) {
 	}
 	g.draw(s)
 	if repeats > 0 {
-		s.remark(faint, "", "not shown: "+counted(repeats, "decision")+" that only said again what an earlier one did (-o wide shows all)")
+		s.remark(faint, "", "not shown: "+counted(repeats, "decision")+
+			" that only said again what an earlier one did (-o wide shows all)")
 	}
 }
 
@@ -138,8 +142,8 @@ func (d *Simulation) step(cycle string, st admission.Step, namespaces bool) row 
 	return r
 }
 
-// victim names a workload that is preempted for another of a ClusterQueue, with what tells it from others of the name, and
-// why.
+// victim names a workload that is preempted for another of a ClusterQueue, with what tells it from others of the name,
+// and why.
 func victim(of *charge.Charge, clusterQueue string, t admission.Target) string {
 	name := shortName(t.Charge)
 	if ns := subject(t.Charge).Namespace; ns != subject(of).Namespace {
@@ -161,7 +165,8 @@ func inShort(c *charge.Charge, message string) string {
 
 // outcomeLooks are the marks of states; those without are shown on a wide screen only.
 var outcomeLooks = map[admission.State]look{
-	admission.Admitted: {"✓", good}, admission.QuotaReserved: {"✓", waiting}, admission.Pending: {"•", waiting}, admission.Evicted: {"!", waiting},
+	admission.Admitted: {"✓", good}, admission.QuotaReserved: {"✓", waiting}, admission.Pending: {"•",
+		waiting}, admission.Evicted: {"!", waiting},
 	admission.Inadmissible: {"✗", bad}, admission.Deactivated: {"•", faint}, admission.Unknown: {"?", faint},
 }
 
@@ -178,9 +183,11 @@ func (d *Simulation) end(s *Screen, namespaces bool) {
 		all = append(all, o)
 	}
 	slices.SortStableFunc(all, func(a, b *admission.Outcome) int {
-		return cmp.Or(cmp.Compare(a.ClusterQueue, b.ClusterQueue), cmp.Compare(turn(a), turn(b)), cmp.Compare(a.Cycle, b.Cycle), cmp.Compare(a.Position, b.Position))
+		return cmp.Or(cmp.Compare(a.ClusterQueue, b.ClusterQueue), cmp.Compare(turn(a), turn(b)),
+			cmp.Compare(a.Cycle, b.Cycle), cmp.Compare(a.Position, b.Position))
 	})
-	g := grid{titles: []string{"QUEUE", "WORKLOAD", "STATE", "CYCLE", "QUOTA OR REASON"}, right: map[int]bool{3: true}, below: 2 * gap}
+	g := grid{titles: []string{"QUEUE", "WORKLOAD", "STATE", "CYCLE", "QUOTA OR REASON"}, right: map[int]bool{3: true},
+		below: 2 * gap}
 	if namespaces {
 		g.titles, g.right = slices.Insert(g.titles, 1, "NAMESPACE"), map[int]bool{4: true}
 	}

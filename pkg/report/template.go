@@ -14,7 +14,8 @@ import (
 )
 
 // templateKinds are the formats that take a template.
-var templateKinds = []string{"jsonpath", "jsonpath-file", "jsonpath-as-json", "go-template", "go-template-file", "template", "templatefile"}
+var templateKinds = []string{"jsonpath", "jsonpath-file", "jsonpath-as-json", "go-template", "go-template-file",
+	"template", "templatefile"}
 
 // templatePrinter evaluates a JSONPath or Go template over the whole result, with kubectl's own printers.
 type templatePrinter struct{ delegate printers.ResourcePrinter }

@@ -24,7 +24,8 @@ type Kueue struct {
 	Version string `json:"version"`
 	// VersionSource says what told the version.
 	VersionSource string `json:"versionSource" jsonschema:"enum=flag,enum=image,enum=config,enum=default"`
-	// FeatureGates that a charge depends on, and those that are not at the version's default, at their effective values.
+	// FeatureGates that a charge depends on, and those that are not at the version's default, at their effective
+	// values.
 	FeatureGates map[string]bool `json:"featureGates"`
 	// Configuration names where the configuration was read; empty when none was found.
 	Configuration string `json:"configuration,omitempty"`

@@ -21,7 +21,8 @@ type turn struct {
 	read chan *recording
 }
 
-// readInTurn reads files. Small ones are read several at a time, and what is in them is handed on in the order of the input.
+// readInTurn reads files. Small ones are read several at a time, and what is in them is handed on in the order of the
+// input.
 func readInTurn(ctx context.Context, files []string, opts Options, out *emitter, places *placeCache) {
 	guard := &guarded{Sink: out.sink}
 	out.sink = guard
@@ -55,12 +56,14 @@ func readNamed(name string, opts Options, out *emitter, places *placeCache) {
 }
 
 // readAhead starts to read the files that are small.
-func readAhead(ctx context.Context, files []string, opts Options, guard *guarded, places *placeCache, turns chan<- turn) {
+func readAhead(ctx context.Context, files []string, opts Options, guard *guarded, places *placeCache,
+	turns chan<- turn) {
 	defer close(turns)
 	busy := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for _, name := range files {
 		t := turn{name: name}
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() <= aheadSize && isPlain(name) {
+		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() && info.Size() <= aheadSize &&
+			isPlain(name) {
 			t.read = make(chan *recording, 1)
 		}
 		select {

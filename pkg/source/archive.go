@@ -168,7 +168,8 @@ func (u *unpacker) zip(p packed) {
 	if p.file == nil {
 		held, err := io.ReadAll(io.LimitReader(p.src, maxHeld+1))
 		if err == nil && len(held) > maxHeld {
-			err = fmt.Errorf("a zip of more than %d MiB is read only when it is a file of its own: unpack it", maxHeld>>20)
+			err = fmt.Errorf("a zip of more than %d MiB is read only when it is a file of its own: unpack it",
+				maxHeld>>20)
 		}
 		if err != nil {
 			u.broken(p.name, err)
@@ -259,7 +260,8 @@ func hidden(name string) bool {
 // compressedExtensions are those of compressed files and archives.
 var compressedExtensions = map[string]bool{".gz": true, ".xz": true, ".zst": true, ".bz2": true}
 
-var archiveExtensions = map[string]bool{".tar": true, ".zip": true, ".tgz": true, ".txz": true, ".tzst": true, ".tbz": true}
+var archiveExtensions = map[string]bool{".tar": true, ".zip": true, ".tgz": true, ".txz": true, ".tzst": true,
+	".tbz": true}
 
 // holdsObjects tells by its name whether a file can hold objects, compressed or not.
 func holdsObjects(name string) bool {

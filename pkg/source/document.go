@@ -18,7 +18,8 @@ type Document struct {
 // Namespace is the object's metadata.namespace, read from its JSON.
 func (d Document) Namespace() string { return jsonString(d.JSON, "metadata", "namespace") }
 
-// Name is the object's metadata.name, read from its JSON; of an object that is to be given a name, the beginning of it and *.
+// Name is the object's metadata.name, read from its JSON; of an object that is to be given a name, the beginning of it
+// and *.
 func (d Document) Name() string {
 	if name := jsonString(d.JSON, "metadata", "name"); name != "" {
 		return name

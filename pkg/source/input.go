@@ -154,12 +154,14 @@ func looksLikeJSON(w *window) bool {
 	}
 	w.pos++
 	second, ok := w.next()
-	return !ok || second == '"' || second == '}' && first == '{' || first == '[' && (second == '{' || second == ']' || second == '[')
+	return !ok || second == '"' || second == '}' && first == '{' || first == '[' &&
+		(second == '{' || second == ']' || second == '[')
 }
 
 // origin implements placer for objects that stand as JSON in the input.
 func (in *input) origin(_ *jsonReader, f found, text []byte) *Origin {
-	p := &jsonPlace{stretch{places: in.places, from: in.backing, start: f.start, end: f.end, line: f.line, column: f.column}}
+	p := &jsonPlace{stretch{places: in.places, from: in.backing, start: f.start, end: f.end, line: f.line,
+		column: f.column}}
 	if in.backing == nil {
 		if len(text) != len(f.raw) {
 			text = bytes.Clone(f.raw)
@@ -191,7 +193,8 @@ func (in *input) rest(w *window) ([]byte, bool) {
 	case err != nil:
 		in.out.problem(0, "cannot read on: "+plain(err))
 	case text.Len() > maxText:
-		in.out.problem(0, fmt.Sprintf("YAML of more than %d MiB is not read: export it as JSON (kubectl get -o json)", maxText>>20))
+		in.out.problem(0,
+			fmt.Sprintf("YAML of more than %d MiB is not read: export it as JSON (kubectl get -o json)", maxText>>20))
 	}
 	return text.Bytes(), err == nil && text.Len() <= maxText
 }

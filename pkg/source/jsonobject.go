@@ -139,7 +139,8 @@ func (r *jsonReader) fields(o *object) (ending, error) {
 	}
 }
 
-// fieldReaders read the values of the fields that tell what an object is. They report true at the first element of a list.
+// fieldReaders read the values of the fields that tell what an object is. They report true at the first element of a
+// list.
 var fieldReaders = map[string]func(r *jsonReader, o *object, first byte) (bool, error){
 	"apiVersion": func(r *jsonReader, o *object, c byte) (bool, error) { return false, r.readName(&o.apiVersion, c) },
 	"kind":       func(r *jsonReader, o *object, c byte) (bool, error) { return false, r.readName(&o.kind, c) },
@@ -228,7 +229,8 @@ func (r *jsonReader) take(o object) {
 	}
 	if l.held += len(f.raw); l.held > maxWaiting {
 		l.broken = true
-		r.out.problem(r.place.line(r, o.line), "the list tells its kind only after its items, and is too large to wait for it")
+		r.out.problem(r.place.line(r, o.line), "the list tells its kind only after its items, and is too large to "+
+			"wait for it")
 		return
 	}
 	f.raw, f.own = bytes.Clone(f.raw), true
@@ -261,7 +263,8 @@ func (r *jsonReader) settle(f found, typed typeMeta) {
 		r.out.problem(line(), fmt.Sprintf("%s is larger than %d MiB and is not read", f.kind, maxObject>>20))
 	case !utf8.Valid(f.raw):
 		r.dropped()
-		r.out.problem(line()+bytes.Count(f.raw[:firstInvalid(f.raw)], newline), f.kind+" is not valid UTF-8 and is not read")
+		r.out.problem(line()+bytes.Count(f.raw[:firstInvalid(f.raw)], newline), f.kind+
+			" is not valid UTF-8 and is not read")
 	default:
 		text := stamped(f.raw, given, f.typeMeta, f.own)
 		r.out.document(f.typeMeta, text, r.place.origin(r, f, text))

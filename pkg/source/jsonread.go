@@ -141,7 +141,8 @@ func (r *jsonReader) finish(l *list) {
 		r.settle(f, typed)
 	}
 	if l.env.kind != "" && !isListKind(l.env.kind) && r.out.want(typeMeta{l.env.apiVersion, l.env.kind}) {
-		r.out.problem(r.place.line(r, l.env.line), fmt.Sprintf("%s has an items array and cannot be told from a list", l.env.kind))
+		r.out.problem(r.place.line(r, l.env.line),
+			fmt.Sprintf("%s has an items array and cannot be told from a list", l.env.kind))
 	}
 	if typed.kind == "" {
 		return
@@ -182,7 +183,8 @@ func (r *jsonReader) separator() bool {
 // Lines that begin and end the logs of a container in what `kubectl cluster-info dump` prints.
 const logsBegin, logsEnd = "==== START logs for container ", "==== END logs for container "
 
-// skipLogs skips the logs of a container, which stand between the lists of a cluster-info dump. It reports false for anything else.
+// skipLogs skips the logs of a container, which stand between the lists of a cluster-info dump. It reports false for
+// anything else.
 func (r *jsonReader) skipLogs() bool {
 	w := r.w
 	if !w.have(len(logsBegin)) || string(w.buf[w.pos:w.pos+len(logsBegin)]) != logsBegin {

@@ -30,11 +30,13 @@ type PartSink interface {
 	BrokeOff(reason string)
 }
 
-// clusterInfoFiles are what `kubectl cluster-info dump --output-directory` writes for each namespace, as .json or .yaml.
-var clusterInfoFiles = []string{"daemonsets", "deployments", "events", "pods", "replicasets", "replication-controllers", "services"}
+// clusterInfoFiles are what `kubectl cluster-info dump --output-directory` writes for each namespace, as .json or
+// .yaml.
+var clusterInfoFiles = []string{"daemonsets", "deployments", "events", "pods", "replicasets", "replication-controllers",
+	"services"}
 
-// kueueGather is the directory into which the must-gather image of the Red Hat build of Kueue writes. Beside lists of kinds it
-// holds single Deployments, each in a file that begins with singleDeployment.
+// kueueGather is the directory into which the must-gather image of the Red Hat build of Kueue writes. Beside lists of
+// kinds it holds single Deployments, each in a file that begins with singleDeployment.
 const kueueGather, singleDeployment = "kueue", "deployment-"
 
 // scopeOf tells the scope by the last parts of a path:

@@ -179,7 +179,8 @@ func (c *collector) accepting(request *rest.Request, suffix string) *rest.Reques
 	if !c.metadataOnly {
 		return request
 	}
-	return request.SetHeader("Accept", "application/json;as="+metadataKind+suffix+";g=meta.k8s.io;v=v1", "application/json")
+	return request.SetHeader("Accept", "application/json;as="+metadataKind+suffix+";g=meta.k8s.io;v=v1",
+		"application/json")
 }
 
 // page reads one page and returns the token of the next one.
@@ -206,7 +207,8 @@ func (c *collector) page(ctx context.Context, body io.Reader) (next string, err 
 	return next, nil
 }
 
-// listing is what was gathered. A list that is not whole is as good as none: totals made of a part of it would be wrong.
+// listing is what was gathered. A list that is not whole is as good as none: totals made of a part of it would be
+// wrong.
 func (c *collector) listing() listing {
 	if len(c.problems) > 0 {
 		return listing{problems: c.problems, missing: "the list could not be read: " + c.problems[0].Reason}

@@ -23,7 +23,8 @@ func ReadNames(ctx context.Context, opts LiveOptions, kind LiveKind) ([]string, 
 	l := &live{client: client, cluster: cluster, namespace: opts.Namespace}
 	for _, version := range kind.Versions {
 		path := l.path(schema.GroupVersion{Group: kind.Group, Version: version}, kind)
-		raw, err := client.Get().AbsPath(path).SetHeader("Accept", metadataOnly).Param("limit", strconv.Itoa(pageSize)).Do(ctx).Raw()
+		raw, err := client.Get().AbsPath(path).SetHeader("Accept", metadataOnly).Param("limit",
+			strconv.Itoa(pageSize)).Do(ctx).Raw()
 		if apierrors.IsNotFound(err) {
 			continue
 		}

@@ -22,9 +22,11 @@ const (
 	maxArchives = 2
 	// maxPackedProblems bounds the problems told about one archive.
 	maxPackedProblems = 1000
-	// maxWindow is how far back zstd and xz may refer. It is held in memory. `zstd --long=27` needs this much, `xz -9` half of it.
+	// maxWindow is how far back zstd and xz may refer. It is held in memory. `zstd --long=27` needs this much, `xz -9`
+	// half of it.
 	maxWindow = 128 << 20
-	// streamCost is what a compressed stream counts for besides the bytes that come out of it: each takes memory of its own.
+	// streamCost is what a compressed stream counts for besides the bytes that come out of it: each takes memory of its
+	// own.
 	streamCost = 1 << 20
 )
 
@@ -57,13 +59,16 @@ var compressions = []compression{
 	{"xz", "\xfd7zXZ\x00", func(r io.Reader) (io.Reader, func(), error) {
 		head, r := peek(r)
 		if window := xzWindow(head); window > maxWindow {
-			return nil, nil, fmt.Errorf("it needs %d MiB of memory, more than %d: compress it with xz -9 or less", window>>20, maxWindow>>20)
+			return nil, nil,
+				fmt.Errorf("it needs %d MiB of memory, more than %d: compress it with xz -9 or less", window>>20,
+					maxWindow>>20)
 		}
 		z, err := xz.NewReader(r)
 		return z, func() {}, err
 	}},
 	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, func(), error) {
-		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
+		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+			zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -72,8 +77,8 @@ var compressions = []compression{
 	{"bzip2", "BZh", func(r io.Reader) (io.Reader, func(), error) { return bzip2.NewReader(r), func() {}, nil }},
 }
 
-// xzWindow is how far back the first block of an xz stream refers, 0 where its header does not say so in the usual way: one
-// filter, LZMA2, behind the sizes that the flags announce.
+// xzWindow is how far back the first block of an xz stream refers, 0 where its header does not say so in the usual way:
+// one filter, LZMA2, behind the sizes that the flags announce.
 func xzWindow(head []byte) int64 {
 	const streamHeader, lzma2 = 12, 0x21
 	if len(head) < streamHeader+2 {
@@ -158,7 +163,8 @@ func (u unpackedReader) Read(b []byte) (int, error) {
 	}
 	n, err := u.src.Read(b)
 	if u.a.out += int64(n); u.a.out > u.a.freely && u.a.out/u.a.ratio > u.a.in {
-		u.a.spent = fmt.Errorf("%w: more than %d MiB came out of %d KiB; unpack it yourself if you trust it", errRanOut, u.a.out>>20, u.a.in>>10)
+		u.a.spent = fmt.Errorf("%w: more than %d MiB came out of %d KiB; unpack it yourself if you trust it", errRanOut,
+			u.a.out>>20, u.a.in>>10)
 	}
 	return n, err
 }
@@ -174,7 +180,8 @@ func (a *allowance) another(read bool) error {
 	case a.membersSeen > a.members:
 		a.spent = fmt.Errorf("it has more than %d members", a.members)
 	case a.filesSeen > a.files:
-		a.spent = fmt.Errorf("it has more than %d files with objects; join those of a kind to lists, or unpack it", a.files)
+		a.spent = fmt.Errorf("it has more than %d files with objects; join those of a kind to lists, or unpack it",
+			a.files)
 	}
 	return a.spent
 }

@@ -59,7 +59,8 @@ func (c *placeCache) find(s *stretch, path string, of part, look func() (Positio
 }
 
 // with calls f with the stretch's text, which is read again when it is not the latest one.
-func (c *placeCache) with(s *stretch, parse func(text []byte) *yamlv3.Node, f func(text []byte, root *yamlv3.Node)) bool {
+func (c *placeCache) with(s *stretch, parse func(text []byte) *yamlv3.Node,
+	f func(text []byte, root *yamlv3.Node)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.of != s {

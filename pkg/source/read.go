@@ -60,8 +60,8 @@ type emitter struct {
 	// archived tells that the file comes out of an archive; packedProblems counts the problems of that archive.
 	archived       bool
 	packedProblems int
-	// apart tells that others read other parts of the input at the same time; uncounted, that the problems are counted when
-	// they are handed on.
+	// apart tells that others read other parts of the input at the same time; uncounted, that the problems are counted
+	// when they are handed on.
 	apart, uncounted bool
 	// batch is how much YAML is converted at once, 0: batchSize.
 	batch int

@@ -13,7 +13,8 @@ func (r *jsonReader) recover(o *object, err error) {
 	w := r.w
 	bad := w.line(w.pos)
 	if errors.Is(err, errEnd) {
-		reason := fmt.Sprintf("the input ends in the middle of the object that begins at line %d", r.place.line(r, o.line))
+		reason := fmt.Sprintf("the input ends in the middle of the object that begins at line %d",
+			r.place.line(r, o.line))
 		if w.err != nil {
 			reason, w.err = "cannot read on: "+w.err.Error(), nil
 		}

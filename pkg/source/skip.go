@@ -98,7 +98,8 @@ const (
 	classes
 )
 
-var classOf = [256]class{'"': quote, ',': comma, ':': colonMark, '{': openBrace, '[': openBracket, '}': closeBrace, ']': closeBracket}
+var classOf = [256]class{'"': quote, ',': comma, ':': colonMark, '{': openBrace, '[': openBracket, '}': closeBrace,
+	']': closeBracket}
 
 // after is the state behind a token, for tokens that may stand in a state. Behind a closing bracket it depends
 // on what is around the container: the table says memberEnd only to allow it.

@@ -22,8 +22,10 @@ func mayHoldShortBool(text []byte) bool {
 
 // beforeScalar and behindScalar are the bytes that a plain scalar may stand between.
 var (
-	beforeScalar = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, '\f': true, '\v': true, ':': true, ',': true, '[': true, '{': true, '-': true}
-	behindScalar = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, '\f': true, '\v': true, ':': true, ',': true, ']': true, '}': true}
+	beforeScalar = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, '\f': true, '\v': true, ':': true,
+		',': true, '[': true, '{': true, '-': true}
+	behindScalar = [256]bool{' ': true, '\t': true, '\n': true, '\r': true, '\f': true, '\v': true, ':': true,
+		',': true, ']': true, '}': true}
 )
 
 // quoteShortBools puts quotes around the bare scalars y, Y, n and N. YAML 1.1, which kubectl reads,
@@ -40,7 +42,8 @@ func quoteShortBools(text []byte) []byte {
 	var at []int
 	lines := lineStarts(text)
 	visitScalars(&root, func(n *yamlv3.Node) {
-		if n.Style != 0 || len(n.Value) != 1 || !bytes.Contains([]byte("yYnN"), []byte(n.Value)) || n.Line > len(lines) {
+		if n.Style != 0 || len(n.Value) != 1 || !bytes.Contains([]byte("yYnN"), []byte(n.Value)) ||
+			n.Line > len(lines) {
 			return
 		}
 		// Columns count characters: walk the line to find the byte.

@@ -90,7 +90,8 @@ func checkAliases(text []byte) error {
 	}
 	switch whole := expand(&root, map[*yamlv3.Node]extent{}); {
 	case whole.size > maxExpanded:
-		return limitError(fmt.Sprintf("the aliases of the document stand for more than %d MiB of text", maxExpanded>>20))
+		return limitError(fmt.Sprintf("the aliases of the document stand for more than %d MiB of text",
+			maxExpanded>>20))
 	case whole.depth > maxDepth:
 		return limitError(fmt.Sprintf("nested deeper than %d levels", maxDepth))
 	}
@@ -164,7 +165,8 @@ func lineOfName(text []byte, mark byte, reason string) int {
 	return 1 + bytes.Count(text[:at], newline)
 }
 
-// openQuoteLine is the line of a quote that is never closed. Version 3 of the YAML library tells it, unless it is the first line.
+// openQuoteLine is the line of a quote that is never closed. Version 3 of the YAML library tells it, unless it is the
+// first line.
 func openQuoteLine(text []byte, end int) int {
 	first, _, _ := bytes.Cut(text, newline)
 	if _, err := toJSON(first); err != nil && strings.Contains(err.Error(), "end of stream") {

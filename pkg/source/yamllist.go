@@ -157,6 +157,7 @@ func (y *yamlReader) item(doc, item chunk, stamp typeMeta) bool {
 			return true
 		}
 	}
-	part := &yamlText{stretch: y.stretch(doc.start+item.start, doc.start+item.end, item.line), first: item.line, dash: true}
+	part := &yamlText{stretch: y.stretch(doc.start+item.start, doc.start+item.end, item.line), first: item.line,
+		dash: true}
 	return y.convert(part, part.mapping(text), stamp)
 }

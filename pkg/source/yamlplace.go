@@ -99,7 +99,8 @@ func (p *yamlPlace) position(path string, of part) (Position, bool) {
 }
 
 func (p *yamlPlace) textOf(line int) (s string, ok bool) {
-	p.text.places.with(&p.text.stretch, p.text.parse, func(text []byte, _ *yamlv3.Node) { s, ok = p.text.lineText(text, line) })
+	p.text.places.with(&p.text.stretch, p.text.parse,
+		func(text []byte, _ *yamlv3.Node) { s, ok = p.text.lineText(text, line) })
 	return s, ok
 }
 

@@ -117,7 +117,8 @@ func (y *yamlReader) document(doc chunk) {
 }
 
 func (y *yamlReader) stretch(start, end, line int) stretch {
-	return stretch{places: y.in.places, from: y.in.backing, start: y.base + int64(start), end: y.base + int64(end), line: line, column: 1}
+	return stretch{places: y.in.places, from: y.in.backing, start: y.base + int64(start), end: y.base + int64(end),
+		line: line, column: 1}
 }
 
 // firstContent is the offset of a document's first content, and how many lines down it is; -1: it has none.

@@ -25,8 +25,8 @@ func batches(parts []chunk, most int) (out [][]chunk) {
 	return out
 }
 
-// together reads parts of the text, several batches of them at a time, and tells what is in them in their order. It reports
-// whether read said of each batch that all of it could be used.
+// together reads parts of the text, several batches of them at a time, and tells what is in them in their order. It
+// reports whether read said of each batch that all of it could be used.
 func (y *yamlReader) together(parts []chunk, read func(*yamlReader, []chunk) bool) (whole bool) {
 	work := batches(parts, y.in.out.batchSize())
 	if len(work) < 2 || y.in.out.apart {

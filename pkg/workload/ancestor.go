@@ -56,7 +56,8 @@ func (f *finder) ancestorOf(o *cluster.Object) ancestry {
 		}
 		current = parent
 		if len(seen) > longestOwnerChain {
-			r := reason(OwnerChainTooLong, "It has more owners above it than Kueue follows; Kueue gives up on it.", o, ownersPath)
+			r := reason(OwnerChainTooLong, "It has more owners above it than Kueue follows; Kueue gives up on it.", o,
+				ownersPath)
 			a.problem = &r
 			return a
 		}
@@ -70,7 +71,8 @@ func (f *finder) parentMissing(a *ancestry, o *cluster.Object, named cluster.Ref
 	case f.ownedRefs[named]:
 		a.top = named
 	case f.snap.Coverage.HasIn(named.GroupKind(), o.Ref.Namespace):
-		r := reason(OwnerNotFound, "Its owner "+named.String()+" does not exist; Kueue can't tell who manages it and makes no Workload.", o, ownersPath)
+		r := reason(OwnerNotFound, "Its owner "+named.String()+" does not exist; Kueue can't tell who manages it and "+
+			"makes no Workload.", o, ownersPath)
 		a.problem = &r
 	default:
 		a.missing = named

@@ -94,9 +94,11 @@ func wrappedTemplate(wrapped map[string]any, path string) (template *corev1.PodT
 	}
 	template = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 		InitContainers: copiedContainers(src.InitContainers), Containers: copiedContainers(src.Containers),
-		RestartPolicy: src.RestartPolicy, NodeSelector: src.NodeSelector, NodeName: src.NodeName, Affinity: src.Affinity,
+		RestartPolicy: src.RestartPolicy, NodeSelector: src.NodeSelector, NodeName: src.NodeName,
+		Affinity:    src.Affinity,
 		Tolerations: src.Tolerations, PriorityClassName: src.PriorityClassName, PreemptionPolicy: src.PreemptionPolicy,
-		SchedulerName: src.SchedulerName, Overhead: roundedUp(src.Overhead), TopologySpreadConstraints: src.TopologySpreadConstraints,
+		SchedulerName: src.SchedulerName, Overhead: roundedUp(src.Overhead),
+		TopologySpreadConstraints: src.TopologySpreadConstraints,
 	}}
 	if metadata, ok := at["metadata"].(map[string]any); ok {
 		template.Labels, template.Annotations = stringsAt(metadata["labels"]), stringsAt(metadata["annotations"])

@@ -66,25 +66,31 @@ func (f *finder) fromDeployment(k *kind, o *cluster.Object) {
 		return
 	}
 	n := int(deref(d.Spec.Replicas, 1))
-	if pods := f.podsOfDeployment(o); len(pods) > 0 || !fresh(o) && f.snap.Coverage.HasIn(cluster.Pod, o.Ref.Namespace) {
+	if pods := f.podsOfDeployment(o); len(pods) > 0 || !fresh(o) &&
+		f.snap.Coverage.HasIn(cluster.Pod, o.Ref.Namespace) {
 		w.State, w.Missing = Elsewhere, nil
 		w.Reasons = append(w.Reasons, reason(PodsAreCharged, fmt.Sprintf(
-			"It has no Workload of its own; each of its pods has one (%d of %d pods are in the input).", len(pods), n), o, ""))
+			"It has no Workload of its own; each of its pods has one (%d of %d pods are in the input).", len(pods),
+			n), o, ""))
 		f.add(w)
 		return
 	}
 	if n <= 0 {
 		w.State = Incomplete
-		w.Reasons = append(w.Reasons, reason(ScaledToZero, "It has no replicas, so there is no pod to charge.", o, "spec.replicas"))
+		w.Reasons = append(w.Reasons,
+			reason(ScaledToZero, "It has no replicas, so there is no pod to charge.", o, "spec.replicas"))
 		f.add(w)
 		return
 	}
-	w.Reasons = append(w.Reasons, reason(NotYetInCluster, "This stands for one of its pods, which are not in the input; each has a Workload of its own.", o, "spec.replicas"))
+	w.Reasons = append(w.Reasons, reason(NotYetInCluster, "This stands for one of its pods, which are not in the "+
+		"input; each has a Workload of its own.", o, "spec.replicas"))
 	for i := range min(n, mostListed) {
 		pod := *w
 		pod.Index = i
 		if n > mostListed && i == mostListed-1 {
-			pod.Reasons = append(pod.Reasons, reason(ListCut, fmt.Sprintf("Of its %d pods only the first %d are listed.", n, mostListed), o, "spec.replicas"))
+			pod.Reasons = append(pod.Reasons,
+				reason(ListCut, fmt.Sprintf("Of its %d pods only the first %d are listed.", n, mostListed), o,
+					"spec.replicas"))
 		}
 		f.add(&pod)
 	}

@@ -146,7 +146,8 @@ func (f *finder) applyShape(w *Workload, s shape) {
 	if s.lostClaims {
 		w.LostClaims = true
 		w.Reasons = append(w.Reasons, reason(ClaimsLost, w.OwnerRef.Kind+
-			"'s integration copies only part of the pod spec: resource claims are left out and cost nothing.", w.Owner, ""))
+			"'s integration copies only part of the pod spec: resource claims are left out and cost nothing.", w.Owner,
+			""))
 	}
 	if w.State != Managed {
 		return

@@ -116,7 +116,8 @@ func refuseJob(f *finder, o *cluster.Object, _ bool) string {
 		case n <= 0 || int32(n) >= count:
 			return fmt.Sprintf("%s: Invalid value: %d: should be between 0 and %d", path, n, count-1)
 		case f.elastic(jobTraits, o):
-			return fmt.Sprintf("%s: Invalid value: %q: partial admission and elastic job cannot be used together", path, text)
+			return fmt.Sprintf("%s: Invalid value: %q: partial admission and elastic job cannot be used together", path,
+				text)
 		}
 	}
 	return refuseEqualCompletions(job)
@@ -139,7 +140,8 @@ func refuseEqualCompletions(job *batchv1.Job) string {
 	case deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.NonIndexedCompletion:
 		return fmt.Sprintf("%s: Invalid value: %q: should not be enabled for NonIndexed jobs", path, text)
 	case deref(job.Spec.Parallelism, 1) != deref(job.Spec.Completions, 1):
-		return fmt.Sprintf("spec.completions: Invalid value: %d: should be equal to parallelism when %s annotation is true",
+		return fmt.Sprintf("spec.completions: Invalid value: %d: should be equal to parallelism when %s annotation "+
+			"is true",
 			deref(job.Spec.Completions, 1), equalCompletions)
 	}
 	return ""

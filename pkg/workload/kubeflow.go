@@ -32,7 +32,8 @@ var (
 		if j == nil {
 			return roles{}, false
 		}
-		return roles{&j.Spec.RunPolicy, j.Spec.PyTorchReplicaSpecs, &j.Status, "pytorchReplicaSpecs", masterThenWorker}, true
+		return roles{&j.Spec.RunPolicy, j.Spec.PyTorchReplicaSpecs, &j.Status, "pytorchReplicaSpecs", masterThenWorker},
+			true
 	})
 	tfJobKind = kubeflowKind(jobs.TFJob, func(o *cluster.Object) (roles, bool) {
 		j := cluster.As[*crd.TFJob](o)
@@ -53,7 +54,8 @@ var (
 		if j == nil {
 			return roles{}, false
 		}
-		return roles{&j.Spec.RunPolicy, j.Spec.PaddleReplicaSpecs, &j.Status, "paddleReplicaSpecs", masterThenWorker}, true
+		return roles{&j.Spec.RunPolicy, j.Spec.PaddleReplicaSpecs, &j.Status, "paddleReplicaSpecs", masterThenWorker},
+			true
 	})
 	jaxJobKind = kubeflowKind(jobs.JAXJob, func(o *cluster.Object) (roles, bool) {
 		j := cluster.As[*crd.JAXJob](o)

@@ -31,7 +31,8 @@ func (f *finder) layOver(w *Workload) {
 	f.applyReclaimable(w.PodSets, reclaimable)
 	f.followPriority(k, w)
 	w.Reasons = append(w.Reasons, reason(TakenFromManifest,
-		"The pod sets, queue and priority are those of "+w.Owner.Ref.String()+" as it would be applied, not those of the Workload in the cluster.", w.Owner, ""))
+		"The pod sets, queue and priority are those of "+w.Owner.Ref.String()+
+			" as it would be applied, not those of the Workload in the cluster.", w.Owner, ""))
 }
 
 // followQueue takes the queue of the job's label. Once quota is reserved the queue can't be changed, and a job that

@@ -24,7 +24,8 @@ var leaderWorkerSetKind = &kind{
 }
 
 func groupSetRef(namespace, name string) cluster.Ref {
-	return cluster.Ref{APIVersion: "leaderworkerset.x-k8s.io/v1", Kind: cluster.LeaderWorkerSet.Kind, Namespace: namespace, Name: name}
+	return cluster.Ref{APIVersion: "leaderworkerset.x-k8s.io/v1", Kind: cluster.LeaderWorkerSet.Kind,
+		Namespace: namespace, Name: name}
 }
 
 // groupSetPodSets are those of one group: the leader and the others where there is a leader template, else all alike.
@@ -35,14 +36,16 @@ func groupSetPodSets(_ *finder, o *cluster.Object) shape {
 	}
 	t := &lws.Spec.LeaderWorkerTemplate
 	rest := PodSet{
-		Name: mainPodSet, Count: deref(t.Size, 1), Template: &t.WorkerTemplate, Source: o, Path: groupSetTemplate + ".workerTemplate",
+		Name: mainPodSet, Count: deref(t.Size, 1), Template: &t.WorkerTemplate, Source: o, Path: groupSetTemplate +
+			".workerTemplate",
 	}
 	if t.LeaderTemplate == nil {
 		return shape{podSets: []PodSet{rest}}
 	}
 	rest.Name, rest.Count = workerPodSet, rest.Count-1
 	return shape{podSets: []PodSet{
-		{Name: leaderPodSet, Count: 1, Template: t.LeaderTemplate, Source: o, Path: groupSetTemplate + ".leaderTemplate"}, rest,
+		{Name: leaderPodSet, Count: 1, Template: t.LeaderTemplate, Source: o, Path: groupSetTemplate +
+			".leaderTemplate"}, rest,
 	}}
 }
 
@@ -89,7 +92,8 @@ func (f *finder) fromReplicas(k *kind, o *cluster.Object) {
 		}
 		if n <= 0 && model.State == Managed {
 			model.State = Incomplete
-			model.Reasons = append(model.Reasons, reason(ScaledToZero, "It has no replicas; Kueue makes no Workload until it has some.", o, "spec.replicas"))
+			model.Reasons = append(model.Reasons, reason(ScaledToZero, "It has no replicas; Kueue makes no Workload "+
+				"until it has some.", o, "spec.replicas"))
 		}
 		f.add(model)
 		return
@@ -102,7 +106,9 @@ func (f *finder) fromReplicas(k *kind, o *cluster.Object) {
 		w.Index = int(i)
 		w.Name = f.replicaName(k, o, i)
 		if n > mostListed && i == mostListed-1 {
-			w.Reasons = append(w.Reasons, reason(ListCut, fmt.Sprintf("Of its %d replicas only the first %d are listed.", n, mostListed), o, "spec.replicas"))
+			w.Reasons = append(w.Reasons,
+				reason(ListCut, fmt.Sprintf("Of its %d replicas only the first %d are listed.", n, mostListed), o,
+					"spec.replicas"))
 		}
 		f.add(&w)
 	}

@@ -65,7 +65,8 @@ func (s *limitSummary) apply(kind corev1.LimitType, res *corev1.ResourceRequirem
 		o.rangeName = d.from
 		mark(&o.ranges, name)
 		if d.conflict[name] {
-			o.uncertain = append(o.uncertain, fmt.Sprintf("several LimitRanges give different defaults for %s, and which one counts is arbitrary", name))
+			o.uncertain = append(o.uncertain, fmt.Sprintf("several LimitRanges give different defaults for %s, and "+
+				"which one counts is arbitrary", name))
 		}
 	}
 	fill(&res.Limits, d.limit, used)

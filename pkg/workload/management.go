@@ -57,7 +57,8 @@ func (f *finder) decide(k *kind, o *cluster.Object) verdict {
 	switch {
 	case !a.top.IsZero():
 		v.state, v.via = Elsewhere, a.top
-		v.say(reason(OwnerIsCharged, "It belongs to "+a.top.String()+", which Kueue manages: the Workload of that one covers its pods.", o, ownersPath))
+		v.say(reason(OwnerIsCharged, "It belongs to "+a.top.String()+", which Kueue manages: the Workload of that "+
+			"one covers its pods.", o, ownersPath))
 		return v
 	case a.problem != nil:
 		v.state = Stuck
@@ -70,7 +71,8 @@ func (f *finder) decide(k *kind, o *cluster.Object) verdict {
 		return v
 	case !a.missing.IsZero():
 		v.state, v.missing = Undetermined, []string{a.missing.Kind}
-		v.say(reason(OwnerNotInInput, "Its owner "+a.missing.String()+" is not in the input; if that one is managed, it owns the Workload.", o, ownersPath))
+		v.say(reason(OwnerNotInInput, "Its owner "+a.missing.String()+
+			" is not in the input; if that one is managed, it owns the Workload.", o, ownersPath))
 		return v
 	}
 	if stop := f.checkNamespace(k, o, &v); stop {
@@ -81,13 +83,14 @@ func (f *finder) decide(k *kind, o *cluster.Object) verdict {
 	return v
 }
 
-// passedOver is an object of a kind that Kueue does not look at. Its pods are charged all the same where it belongs to one
-// that Kueue manages.
+// passedOver is an object of a kind that Kueue does not look at. Its pods are charged all the same where it belongs to
+// one that Kueue manages.
 func (f *finder) passedOver(k *kind, o *cluster.Object) verdict {
 	v := verdict{state: Unmanaged}.labelled(o)
 	if a := f.ancestorOf(o); !a.top.IsZero() {
 		v.state, v.via = Elsewhere, a.top
-		v.say(reason(OwnerIsCharged, "It belongs to "+a.top.String()+", which Kueue manages: the Workload of that one covers it.", o, ownersPath))
+		v.say(reason(OwnerIsCharged, "It belongs to "+a.top.String()+", which Kueue manages: the Workload of that "+
+			"one covers it.", o, ownersPath))
 		return v
 	}
 	v.say(f.frameworkDisabled(k, o))
@@ -96,16 +99,20 @@ func (f *finder) passedOver(k *kind, o *cluster.Object) verdict {
 
 func (f *finder) frameworkDisabled(k *kind, o *cluster.Object) Reason {
 	if k.Gate != "" && !f.cfg.Enabled(k.Gate) {
-		return reason(FrameworkDisabled, fmt.Sprintf("Kueue looks at %s objects only with feature gate %s, which is off.", k.GroupKind.Kind, k.Gate), o, "")
+		return reason(FrameworkDisabled, fmt.Sprintf("Kueue looks at %s objects only with feature gate %s, which is "+
+			"off.", k.GroupKind.Kind, k.Gate), o, "")
 	}
-	return reason(FrameworkDisabled, fmt.Sprintf("Framework %s is not in the configuration's integrations.frameworks: Kueue does not look at %s objects.",
+	return reason(FrameworkDisabled, fmt.Sprintf("Framework %s is not in the configuration's "+
+		"integrations.frameworks: Kueue does not look at %s objects.",
 		k.Framework, k.GroupKind.Kind), o, "")
 }
 
 func (f *finder) noQueue(o *cluster.Object, v *verdict, state State) {
-	text := "It has no label " + queueLabel + " and Kueue manages only labelled jobs (manageJobsWithoutQueueName is false)."
+	text := "It has no label " + queueLabel + " and Kueue manages only labelled jobs (manageJobsWithoutQueueName is " +
+		"false)."
 	if f.snap.Get(cluster.LocalQueue, o.Ref.Namespace, defaultQueue) != nil {
-		text += " LocalQueue " + defaultQueue + " of its namespace gives the label only to objects that are created after it."
+		text += " LocalQueue " + defaultQueue + " of its namespace gives the label only to objects that are created " +
+			"after it."
 	}
 	v.state = state
 	v.say(reason(NoQueueName, text, o, queueLabelPath))
@@ -122,11 +129,13 @@ func (f *finder) namespaceMissing(v verdict, o *cluster.Object) verdict {
 func (f *finder) checkNamespace(k *kind, o *cluster.Object, v *verdict) bool {
 	if v.queue != "" && k.care == bySet {
 		if f.namespaceSelected(o.Ref.Namespace) != yes {
-			v.say(reason(SelectorNotAsked, "Kueue manages a labelled "+k.GroupKind.Kind+" in any namespace; managedJobsNamespaceSelector is not asked.", o, queueLabelPath))
+			v.say(reason(SelectorNotAsked, "Kueue manages a labelled "+k.GroupKind.Kind+
+				" in any namespace; managedJobsNamespaceSelector is not asked.", o, queueLabelPath))
 		}
 		return false
 	}
-	if v.queue != "" && k.care == byJob && !f.cfg.Behavior.SelectorGateLocked && !f.cfg.Enabled(release.ManagedJobsNamespaceSelectorAlwaysRespected) {
+	if v.queue != "" && k.care == byJob && !f.cfg.Behavior.SelectorGateLocked &&
+		!f.cfg.Enabled(release.ManagedJobsNamespaceSelectorAlwaysRespected) {
 		return false
 	}
 	switch f.namespaceSelected(o.Ref.Namespace) {
@@ -136,19 +145,23 @@ func (f *finder) checkNamespace(k *kind, o *cluster.Object, v *verdict) bool {
 		*v = f.namespaceMissing(*v, o)
 		return true
 	}
-	text := "Namespace " + o.Ref.Namespace + " does not match managedJobsNamespaceSelector (" + f.selector.String() + ")"
+	text := "Namespace " + o.Ref.Namespace + " does not match managedJobsNamespaceSelector (" + f.selector.String() +
+		")"
 	v.state = Unmanaged
 	switch {
 	case v.queue == "" || f.cfg.OpenShift:
 		v.say(reason(NamespaceNotSelected, text+": Kueue leaves it alone.", o, ""))
 	case k.care == byPods:
 		v.state = Stuck
-		v.say(reason(NamespaceNotSelected, text+": its pods are gated because of the queue label, and no Workload is ever made for them.", o, queueLabelPath))
+		v.say(reason(NamespaceNotSelected, text+": its pods are gated because of the queue label, and no Workload is "+
+			"ever made for them.", o, queueLabelPath))
 	case fresh(o) || k.suspended == nil || k.suspended(o):
 		v.state = Stuck
-		v.say(reason(NamespaceNotSelected, text+": it is suspended at creation because of its queue label, and no Workload is ever made.", o, queueLabelPath))
+		v.say(reason(NamespaceNotSelected, text+": it is suspended at creation because of its queue label, and no "+
+			"Workload is ever made.", o, queueLabelPath))
 	default:
-		v.say(reason(NamespaceNotSelected, text+": Kueue leaves it alone, in spite of its queue label.", o, queueLabelPath))
+		v.say(reason(NamespaceNotSelected, text+": Kueue leaves it alone, in spite of its queue label.", o,
+			queueLabelPath))
 	}
 	return true
 }
@@ -157,12 +170,15 @@ func (f *finder) checkNamespace(k *kind, o *cluster.Object, v *verdict) bool {
 func (f *finder) explainQueue(k *kind, o *cluster.Object, v *verdict, defaulted bool) {
 	switch {
 	case defaulted:
-		v.say(reason(QueueDefaulted, "It has no queue label; the webhook sets "+defaultQueue+", because the namespace has a LocalQueue of that name.", o, queueLabelPath))
+		v.say(reason(QueueDefaulted, "It has no queue label; the webhook sets "+defaultQueue+
+			", because the namespace has a LocalQueue of that name.", o, queueLabelPath))
 	case v.queue == "":
-		v.say(reason(QueueLeftEmpty, "It has no queue label; manageJobsWithoutQueueName makes Kueue hold it, in no queue at all.", o, queueLabelPath))
+		v.say(reason(QueueLeftEmpty, "It has no queue label; manageJobsWithoutQueueName makes Kueue hold it, in no "+
+			"queue at all.", o, queueLabelPath))
 	}
 	if !f.cfg.Found {
-		v.say(reason(ConfigurationAssumed, "Kueue's configuration is not in the input; framework "+k.Framework+" is assumed to be enabled.", o, ""))
+		v.say(reason(ConfigurationAssumed, "Kueue's configuration is not in the input; framework "+k.Framework+
+			" is assumed to be enabled.", o, ""))
 	}
 }
 
@@ -189,10 +205,12 @@ func (f *finder) checkPrebuilt(o *cluster.Object, name string, v *verdict) {
 	switch {
 	case f.snap.Get(cluster.Workload, o.Ref.Namespace, name) != nil:
 		v.state = Incomplete
-		v.say(reason(PrebuiltWorkloadMissing, "The Workload "+name+" it says is made for it belongs to another job.", o, ""))
+		v.say(reason(PrebuiltWorkloadMissing, "The Workload "+name+" it says is made for it belongs to another job.", o,
+			""))
 	case !f.snap.Coverage.HasIn(cluster.Workload, o.Ref.Namespace):
 		v.state, v.missing = Undetermined, append(v.missing, cluster.Workload.Kind)
-		v.say(reason(PrebuiltWorkloadMissing, "It names the prebuilt Workload "+name+", and no Workloads are in the input.", o, ""))
+		v.say(reason(PrebuiltWorkloadMissing, "It names the prebuilt Workload "+name+
+			", and no Workloads are in the input.", o, ""))
 	default:
 		v.state = Incomplete
 		v.say(reason(PrebuiltWorkloadMissing, "It names the prebuilt Workload "+name+", which does not exist.", o, ""))
@@ -204,11 +222,13 @@ func (f *finder) checkPodSets(w *Workload) {
 	if limit := f.cfg.Behavior.MaxPodSets; limit > 0 && len(w.PodSets) > limit {
 		w.State = Stuck
 		w.Reasons = append(w.Reasons, reason(TooManyPodSets,
-			fmt.Sprintf("It has %d pod sets and a Workload may have %d: none can be made.", len(w.PodSets), limit), w.Owner, ""))
+			fmt.Sprintf("It has %d pod sets and a Workload may have %d: none can be made.", len(w.PodSets),
+				limit), w.Owner, ""))
 	}
 	if len(w.PodSets) == 0 {
 		w.State = Stuck
-		w.Reasons = append(w.Reasons, reason(NoPodSets, "It has no pod set, and a Workload must have one: none can be made.", w.Owner, ""))
+		w.Reasons = append(w.Reasons, reason(NoPodSets, "It has no pod set, and a Workload must have one: none can "+
+			"be made.", w.Owner, ""))
 	}
 	for i := range w.PodSets {
 		if why := f.refusedResources(&w.PodSets[i]); why != nil {

@@ -11,7 +11,8 @@ var mpiRoles rolesOf = func(o *cluster.Object) (roles, bool) {
 	if j == nil {
 		return roles{}, false
 	}
-	return roles{&j.Spec.RunPolicy, j.Spec.MPIReplicaSpecs, &j.Status, "mpiReplicaSpecs", []string{"Launcher", "Worker"}}, true
+	return roles{&j.Spec.RunPolicy, j.Spec.MPIReplicaSpecs, &j.Status, "mpiReplicaSpecs",
+		[]string{"Launcher", "Worker"}}, true
 }
 
 // mpiJobKind is MPIJob (v2beta1): launcher and worker. runLauncherAsWorker changes nothing.
@@ -28,7 +29,8 @@ func mpiPodSets(f *finder, o *cluster.Object) shape {
 	if !f.cfg.Behavior.MPINilReplicaSkipped {
 		for _, role := range r.order {
 			if spec, present := r.specs[role]; present && spec == nil {
-				return broken(reason(NoPodSets, "Its role "+role+" is null, on which this version of Kueue fails.", o, "spec.mpiReplicaSpecs."+role))
+				return broken(reason(NoPodSets, "Its role "+role+" is null, on which this version of Kueue fails.", o,
+					"spec.mpiReplicaSpecs."+role))
 			}
 		}
 	}

@@ -79,7 +79,8 @@ func uidForName(k *kind, o *cluster.Object) types.UID {
 
 // elastic tells that the job's growth makes further Workloads (workload slices).
 func (f *finder) elastic(k *kind, o *cluster.Object) bool {
-	return k.elastic && f.cfg.Enabled(release.ElasticJobsViaWorkloadSlices) && o.Meta.Annotations[elasticAnnotation] == "true"
+	return k.elastic && f.cfg.Enabled(release.ElasticJobsViaWorkloadSlices) &&
+		o.Meta.Annotations[elasticAnnotation] == "true"
 }
 
 // prebuilt is the name of the Workload that the job says is made for it, or "".

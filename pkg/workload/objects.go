@@ -72,7 +72,8 @@ func (f *finder) findOwner(w *Workload) {
 		f.setOwner(w, ref.APIVersion, ref.Kind, ref.Name, ref.UID)
 		return
 	}
-	if kind, name := meta.Annotations[ownerKindAnnotation], meta.Annotations[ownerNameAnnotation]; kind != "" && name != "" {
+	if kind, name := meta.Annotations[ownerKindAnnotation], meta.Annotations[ownerNameAnnotation]; kind != "" &&
+		name != "" {
 		apiVersion, kindName := parseOwnerKind(kind)
 		f.setOwner(w, apiVersion, kindName, name, types.UID(meta.Labels[jobUIDLabel]))
 		return
@@ -113,10 +114,13 @@ func (f *finder) setOwner(w *Workload, apiVersion, kind, name string, uid types.
 	owner := f.snap.Get(w.OwnerRef.GroupKind(), w.Namespace, name)
 	switch {
 	case owner == nil:
-		w.Reasons = append(w.Reasons, reason(OwnerNotInInput, w.OwnerRef.String()+" is not in the input.", w.Record, ownersPath))
+		w.Reasons = append(w.Reasons,
+			reason(OwnerNotInInput, w.OwnerRef.String()+" is not in the input.", w.Record, ownersPath))
 	case uid != "" && owner.Meta.UID != "" && owner.Meta.UID != uid:
 		w.Reasons = append(w.Reasons, reason(OwnerReplaced,
-			owner.Ref.String()+" is another object of the same name: its UID is not the one this Workload was made for.", w.Record, ownersPath))
+			owner.Ref.String()+
+				" is another object of the same name: its UID is not the one this Workload was made for.", w.Record,
+			ownersPath))
 	default:
 		w.Owner, w.OwnerRef = owner, owner.Ref
 	}

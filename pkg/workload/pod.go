@@ -59,7 +59,8 @@ func podSetOf(o *cluster.Object) PodSet {
 	pod := cluster.As[*corev1.Pod](o)
 	return PodSet{
 		Name: mainPodSet, Count: 1, Source: o,
-		Template: &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pod.Labels, Annotations: pod.Annotations}, Spec: pod.Spec},
+		Template: &corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: pod.Labels,
+			Annotations: pod.Annotations}, Spec: pod.Spec},
 	}
 }
 
@@ -93,8 +94,10 @@ func (f *finder) decidePod(k *kind, o *cluster.Object) verdict {
 	}
 	if f.implicitFrameworks[jobs.Pod.Framework] && parent == "" {
 		v.state = waitingState(o)
-		v.say(reason(PodFrameworkImplicit, "Framework pod is enabled only for the pods of Deployments, StatefulSets and LeaderWorkerSets: "+
-			"the webhook gates this pod because of its queue, and the controller then passes over it.", o, queueLabelPath))
+		v.say(reason(PodFrameworkImplicit, "Framework pod is enabled only for the pods of Deployments, StatefulSets "+
+			"and LeaderWorkerSets: "+
+			"the webhook gates this pod because of its queue, and the controller then passes over it.", o,
+			queueLabelPath))
 		return v
 	}
 	f.explainQueue(k, o, &v, defaulted)
@@ -119,7 +122,9 @@ func waitingState(o *cluster.Object) State {
 
 func isGated(o *cluster.Object) bool {
 	pod := cluster.As[*corev1.Pod](o)
-	return pod != nil && slices.ContainsFunc(pod.Spec.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == admissionGate })
+	return pod != nil &&
+		slices.ContainsFunc(pod.Spec.SchedulingGates,
+			func(g corev1.PodSchedulingGate) bool { return g.Name == admissionGate })
 }
 
 // newPod asks what the webhook asks of a pod that is being created. It returns true when that settles the matter.
@@ -127,7 +132,8 @@ func (f *finder) newPod(o *cluster.Object, v *verdict, queueKnown bool) bool {
 	selected := f.namespaceSelected(o.Ref.Namespace)
 	if selected == no {
 		v.state = Unmanaged
-		v.say(reason(NamespaceNotSelected, "Namespace "+o.Ref.Namespace+" does not match managedJobsNamespaceSelector ("+f.selector.String()+
+		v.say(reason(NamespaceNotSelected, "Namespace "+o.Ref.Namespace+
+			" does not match managedJobsNamespaceSelector ("+f.selector.String()+
 			"): Kueue leaves its pods alone, labelled or not.", o, ""))
 		return true
 	}
@@ -135,7 +141,8 @@ func (f *finder) newPod(o *cluster.Object, v *verdict, queueKnown bool) bool {
 	switch {
 	case !a.top.IsZero():
 		v.state, v.via = Elsewhere, a.top
-		v.say(reason(OwnerIsCharged, "It belongs to "+a.top.String()+", which Kueue manages: the Workload of that one covers it.", o, ownersPath))
+		v.say(reason(OwnerIsCharged, "It belongs to "+a.top.String()+", which Kueue manages: the Workload of that "+
+			"one covers it.", o, ownersPath))
 	case a.problem != nil:
 		v.state = Stuck
 		v.say(*a.problem)
@@ -143,7 +150,8 @@ func (f *finder) newPod(o *cluster.Object, v *verdict, queueKnown bool) bool {
 		f.noQueue(o, v, Unmanaged)
 	case !a.missing.IsZero():
 		v.state, v.missing = Undetermined, []string{a.missing.Kind}
-		v.say(reason(OwnerNotInInput, "Its owner "+a.missing.String()+" is not in the input; if that one is managed, it owns the Workload.", o, ownersPath))
+		v.say(reason(OwnerNotInInput, "Its owner "+a.missing.String()+
+			" is not in the input; if that one is managed, it owns the Workload.", o, ownersPath))
 	case selected == unknown:
 		*v = f.namespaceMissing(*v, o)
 	default:
@@ -161,7 +169,8 @@ func (f *finder) markedPod(o *cluster.Object, v *verdict) bool {
 	switch f.namespaceSelected(o.Ref.Namespace) {
 	case no:
 		v.state = waitingState(o)
-		v.say(reason(NamespaceNotSelected, "Namespace "+o.Ref.Namespace+" does not match managedJobsNamespaceSelector ("+f.selector.String()+
+		v.say(reason(NamespaceNotSelected, "Namespace "+o.Ref.Namespace+
+			" does not match managedJobsNamespaceSelector ("+f.selector.String()+
 			"): no Workload is ever made for it.", o, ""))
 		return true
 	case unknown:
@@ -182,17 +191,21 @@ func (f *finder) unmarkedPod(o *cluster.Object, v *verdict) {
 	switch {
 	case !a.top.IsZero():
 		v.state, v.via = Elsewhere, a.top
-		v.say(reason(OwnerIsCharged, "It belongs to "+a.top.String()+", which Kueue manages: the Workload of that one covers it.", o, ownersPath))
+		v.say(reason(OwnerIsCharged, "It belongs to "+a.top.String()+", which Kueue manages: the Workload of that "+
+			"one covers it.", o, ownersPath))
 	case isGated(o):
 		v.state = Stuck
-		v.say(reason(NotMarkedManaged, "It is gated, but without label "+managedLabel+" no controller of Kueue looks at it: nothing ever ungates it.", o, "spec.schedulingGates"))
+		v.say(reason(NotMarkedManaged, "It is gated, but without label "+managedLabel+
+			" no controller of Kueue looks at it: nothing ever ungates it.", o, "spec.schedulingGates"))
 	case f.namespaceSelected(o.Ref.Namespace) == no:
-		v.say(reason(NamespaceNotSelected, "Namespace "+o.Ref.Namespace+" does not match managedJobsNamespaceSelector ("+f.selector.String()+").", o, ""))
+		v.say(reason(NamespaceNotSelected, "Namespace "+o.Ref.Namespace+
+			" does not match managedJobsNamespaceSelector ("+f.selector.String()+").", o, ""))
 	case v.queue == "":
 		f.noQueue(o, v, Unmanaged)
 	default:
 		v.say(reason(NotMarkedManaged, "It has a queue label but not label "+managedLabel+
-			", which the webhook gives a pod at creation when it takes it on: it runs free of quota.", o, queueLabelPath))
+			", which the webhook gives a pod at creation when it takes it on: it runs free of quota.", o,
+			queueLabelPath))
 	}
 }
 
@@ -204,10 +217,12 @@ func (f *finder) podOfSet(o *cluster.Object, parent, queue string) verdict {
 	} else if ref := metav1.GetControllerOfNoCopy(o.Meta); ref != nil {
 		v.via = cluster.Ref{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: o.Ref.Namespace, Name: ref.Name}
 	}
-	v.say(reason(PartOfPodSet, "It is one of the pods of "+v.via.String()+", whose Workload covers it.", o, `metadata.annotations["`+parentAnnotation+`"]`))
+	v.say(reason(PartOfPodSet, "It is one of the pods of "+v.via.String()+", whose Workload covers it.", o,
+		`metadata.annotations["`+parentAnnotation+`"]`))
 	if f.namespaceSelected(o.Ref.Namespace) == no && (isGated(o) || fresh(o)) && !f.cfg.OpenShift {
 		v.state = Stuck
-		v.say(reason(NamespaceNotSelected, "Namespace "+o.Ref.Namespace+" does not match managedJobsNamespaceSelector ("+f.selector.String()+
+		v.say(reason(NamespaceNotSelected, "Namespace "+o.Ref.Namespace+
+			" does not match managedJobsNamespaceSelector ("+f.selector.String()+
 			"): it is never ungated, though the set's Workload is charged.", o, "spec.schedulingGates"))
 	}
 	return v
@@ -237,7 +252,8 @@ func refusePod(f *finder, o *cluster.Object, _ bool) string {
 		return fmt.Sprintf("metadata.annotations[%s]: Required value: %s", groupTotal, detail)
 	}
 	if n, err := strconv.Atoi(total); err != nil || n < 1 {
-		return fmt.Sprintf("metadata.annotations[%s]: Invalid value: %q: it must be a number above zero", groupTotal, total)
+		return fmt.Sprintf("metadata.annotations[%s]: Invalid value: %q: it must be a number above zero", groupTotal,
+			total)
 	}
 	if prebuilt := f.prebuilt(o); prebuilt != "" && prebuilt != name {
 		return "prebuilt workload and pod group should be equal"

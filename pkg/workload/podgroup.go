@@ -46,8 +46,10 @@ func (f *finder) fromGroup(k *kind, ref cluster.Ref, members []*cluster.Object) 
 	w.Reasons = v.reasons
 	f.composeGroup(w, first)
 	f.prioritise(k, first, w)
-	if other := disagree(members, func(o *cluster.Object) string { return o.Meta.Labels[priorityLabel] }); other != nil {
-		w.Reasons = append(w.Reasons, reason(DecidedByChance, "Its pods have different priority classes; which one counts is chance.", other, priorityLabelPath))
+	if other := disagree(members,
+		func(o *cluster.Object) string { return o.Meta.Labels[priorityLabel] }); other != nil {
+		w.Reasons = append(w.Reasons, reason(DecidedByChance, "Its pods have different priority classes; which one "+
+			"counts is chance.", other, priorityLabelPath))
 	}
 	f.applyReclaimable(w.PodSets, f.succeeded(w))
 	f.add(w)
@@ -58,7 +60,9 @@ func (f *finder) composeGroup(w *Workload, first *cluster.Object) {
 	total, err := strconv.Atoi(first.Meta.Annotations[groupTotal])
 	if err != nil || total < 1 {
 		w.State = Stuck
-		w.Reasons = append(w.Reasons, reason(GroupTotalsDiffer, "Its annotation "+groupTotal+" is no number above zero.", first, annotationPath(groupTotal)))
+		w.Reasons = append(w.Reasons,
+			reason(GroupTotalsDiffer, "Its annotation "+groupTotal+" is no number above zero.", first,
+				annotationPath(groupTotal)))
 	}
 	var running []*cluster.Object
 	succeeded := 0
@@ -85,7 +89,8 @@ func (f *finder) composeGroup(w *Workload, first *cluster.Object) {
 	}
 }
 
-func (f *finder) checkGroup(w *Workload, first *cluster.Object, running []*cluster.Object, total, succeeded int, fast bool) {
+func (f *finder) checkGroup(w *Workload, first *cluster.Object, running []*cluster.Object, total, succeeded int,
+	fast bool) {
 	fail := func(state State, code, text string, at *cluster.Object, path string) {
 		w.State = state
 		w.Reasons = append(w.Reasons, reason(code, text, at, path))
@@ -98,17 +103,22 @@ func (f *finder) checkGroup(w *Workload, first *cluster.Object, running []*clust
 	taken := f.snap.Get(cluster.Workload, w.Namespace, w.Name)
 	switch {
 	case succeeded == total:
-		fail(Unmanaged, HasEnded, "All its pods have succeeded; Kueue makes no Workload for it any more.", first, statusPath)
+		fail(Unmanaged, HasEnded, "All its pods have succeeded; Kueue makes no Workload for it any more.", first,
+			statusPath)
 	case taken != nil && f.cfg.Behavior.PodGroupOwnerValidated:
-		fail(Stuck, WorkloadNameTaken, "A Workload of the group's name exists and is not the group's: its pods stay gated.", taken, "")
+		fail(Stuck, WorkloadNameTaken, "A Workload of the group's name exists and is not the group's: its pods stay "+
+			"gated.", taken, "")
 	case !fast && len(running) < total:
-		fail(Incomplete, GroupIncomplete, fmt.Sprintf("%d of its %d pods are there; Kueue makes no Workload before the group is complete.", len(running), total), first, annotationPath(groupTotal))
+		fail(Incomplete, GroupIncomplete, fmt.Sprintf("%d of its %d pods are there; Kueue makes no Workload before "+
+			"the group is complete.", len(running), total), first, annotationPath(groupTotal))
 	case fast && len(running) == 0:
 		fail(Incomplete, GroupIncomplete, "None of its pods can run; Kueue makes no Workload.", first, statusPath)
 	case disagree(living, queue) != nil:
-		fail(Stuck, GroupQueuesDiffer, "Its pods name different queues; Kueue makes no Workload and they stay gated.", disagree(living, queue), queueLabelPath)
+		fail(Stuck, GroupQueuesDiffer, "Its pods name different queues; Kueue makes no Workload and they stay gated.",
+			disagree(living, queue), queueLabelPath)
 	case disagree(living, totals) != nil:
-		fail(Stuck, GroupTotalsDiffer, "Its pods state different totals; Kueue makes no Workload and they stay gated.", disagree(living, totals), annotationPath(groupTotal))
+		fail(Stuck, GroupTotalsDiffer, "Its pods state different totals; Kueue makes no Workload and they stay gated.",
+			disagree(living, totals), annotationPath(groupTotal))
 	default:
 		f.checkPodSets(w)
 	}
@@ -146,7 +156,8 @@ func sortKept(pods []*cluster.Object) {
 	}
 	slices.SortStableFunc(pods, func(a, b *cluster.Object) int {
 		return cmp.Or(
-			cmp.Compare(rank(slices.Contains(a.Meta.Finalizers, podFinalizer)), rank(slices.Contains(b.Meta.Finalizers, podFinalizer))),
+			cmp.Compare(rank(slices.Contains(a.Meta.Finalizers, podFinalizer)),
+				rank(slices.Contains(b.Meta.Finalizers, podFinalizer))),
 			cmp.Compare(rank(!isGated(a)), rank(!isGated(b))),
 			a.Meta.CreationTimestamp.Compare(b.Meta.CreationTimestamp.Time),
 			cmp.Compare(a.Seq, b.Seq))
@@ -177,7 +188,8 @@ func (f *finder) fastPodSets(pods []*cluster.Object, total int, w *Workload) []P
 		return nil
 	}
 	if other := disagree(pods, f.roleOf); other != nil {
-		w.Reasons = append(w.Reasons, reason(DecidedByChance, "Its pods differ, and with fast admission one of them stands for all; which one is chance.", other, annotationPath(groupFast)))
+		w.Reasons = append(w.Reasons, reason(DecidedByChance, "Its pods differ, and with fast admission one of them "+
+			"stands for all; which one is chance.", other, annotationPath(groupFast)))
 	}
 	ps := podSetOf(pods[0])
 	ps.Name, ps.Count = f.roleOf(pods[0]), clamp(int64(total))

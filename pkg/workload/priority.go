@@ -85,7 +85,8 @@ func (f *finder) byPodClass(w *Workload, name string) {
 	f.classNotFound(w, cluster.PriorityClass.Kind, name, f.snap.Coverage.Has(cluster.PriorityClass))
 }
 
-// classNotFound: without its class Kueue makes no Workload. When no class of the kind is in the input, it may well exist.
+// classNotFound: without its class Kueue makes no Workload. When no class of the kind is in the input, it may well
+// exist.
 func (f *finder) classNotFound(w *Workload, kind, name string, held bool) {
 	if !held {
 		w.PriorityMissing = kind
@@ -93,7 +94,8 @@ func (f *finder) classNotFound(w *Workload, kind, name string, held bool) {
 	}
 	if w.State == Managed {
 		w.State = Stuck
-		w.Reasons = append(w.Reasons, reason(PriorityClassNotFound, kind+" "+name+" does not exist; Kueue makes no Workload without it.", w.Owner, priorityLabelPath))
+		w.Reasons = append(w.Reasons, reason(PriorityClassNotFound, kind+" "+name+" does not exist; Kueue makes no "+
+			"Workload without it.", w.Owner, priorityLabelPath))
 	}
 }
 

@@ -78,7 +78,8 @@ func (f *finder) rayHead(spec *crd.RayClusterSpec, o *cluster.Object, path strin
 	}
 	if cleanup {
 		if len(template.Spec.Containers) == 0 {
-			r := reason(NoPodSets, "Its head has no container to clean up Redis with; Kueue makes no Workload.", o, head.Path)
+			r := reason(NoPodSets, "Its head has no container to clean up Redis with; Kueue makes no Workload.", o,
+				head.Path)
 			return PodSet{}, &r
 		}
 		raiseRequests(&template.Spec.Containers[0], map[corev1.ResourceName]string{
@@ -122,11 +123,13 @@ func autoscalerOf(options *crd.AutoscalerOptions) corev1.Container {
 }
 
 func quantities(cpu, memory string) corev1.ResourceList {
-	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu),
+		corev1.ResourceMemory: resource.MustParse(memory)}
 }
 
 // followLiveCluster takes the counts of an elastic RayJob or RayService from the RayCluster it runs in.
-func (f *finder) followLiveCluster(k *kind, o *cluster.Object, spec *crd.RayClusterSpec, name string, podSets []PodSet) {
+func (f *finder) followLiveCluster(k *kind, o *cluster.Object, spec *crd.RayClusterSpec, name string,
+	podSets []PodSet) {
 	if name == "" || !f.elastic(k, o) || !deref(spec.EnableInTreeAutoscaling, false) {
 		return
 	}
@@ -151,7 +154,8 @@ func refuseRayCluster(f *finder, o *cluster.Object, managed bool) string {
 	}
 	if deref(rc.Spec.EnableInTreeAutoscaling, false) && !f.elastic(rayClusterTraits, o) {
 		return fmt.Sprintf(autoscalingByElastic, "", fmt.Sprintf(
-			"a kueue-managed RayCluster can use autoscaling only as an elastic job: enable the %s feature gate and set the %q: %q annotation",
+			"a kueue-managed RayCluster can use autoscaling only as an elastic job: enable the %s feature gate and "+
+				"set the %q: %q annotation",
 			release.ElasticJobsViaWorkloadSlices, elasticAnnotation, "true"))
 	}
 	return f.refuseRayGroups(&rc.Spec, "spec")
@@ -162,11 +166,13 @@ var rayClusterTraits = &kind{Kind: jobs.RayCluster, elastic: true}
 
 func (f *finder) refuseRayGroups(spec *crd.RayClusterSpec, path string) string {
 	if limit := f.cfg.Behavior.MaxPodSets; limit > 0 && len(spec.WorkerGroupSpecs)+1 > limit {
-		return fmt.Sprintf("%s.workerGroupSpecs: Too many: %d: must have at most %d items", path, len(spec.WorkerGroupSpecs)+1, limit)
+		return fmt.Sprintf("%s.workerGroupSpecs: Too many: %d: must have at most %d items", path,
+			len(spec.WorkerGroupSpecs)+1, limit)
 	}
 	for i := range spec.WorkerGroupSpecs {
 		if spec.WorkerGroupSpecs[i].GroupName == headPodSet {
-			return fmt.Sprintf("%s.workerGroupSpecs[%d].groupName: Forbidden: %q is reserved for the head group", path, i, headPodSet)
+			return fmt.Sprintf("%s.workerGroupSpecs[%d].groupName: Forbidden: %q is reserved for the head group", path,
+				i, headPodSet)
 		}
 	}
 	return ""

@@ -58,7 +58,8 @@ func rayJobPodSets(f *finder, o *cluster.Object) shape {
 
 // submitterOf is the pod of the submitter Job: the user's template as it is, else KubeRay's default.
 func submitterOf(job *crd.RayJob, o *cluster.Object) PodSet {
-	ps := PodSet{Name: submitterPodSet, Count: 1, Source: o, Path: "spec.submitterPodTemplate", Template: job.Spec.SubmitterPodTemplate}
+	ps := PodSet{Name: submitterPodSet, Count: 1, Source: o, Path: "spec.submitterPodTemplate",
+		Template: job.Spec.SubmitterPodTemplate}
 	if ps.Template == nil {
 		ps.Template = &corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever,
@@ -84,19 +85,23 @@ func rayJobEnded(o *cluster.Object) bool {
 	return job != nil && (job.Status.JobDeploymentStatus == "Failed" || job.Status.JobDeploymentStatus == "Complete")
 }
 
-// skipRayJob: a RayJob that runs in an existing cluster is not Kueue's business, but the webhook suspends it if labelled.
+// skipRayJob: a RayJob that runs in an existing cluster is not Kueue's business, but the webhook suspends it if
+// labelled.
 func skipRayJob(f *finder, o *cluster.Object) *verdict {
 	job := cluster.As[*crd.RayJob](o)
 	if job == nil || len(job.Spec.ClusterSelector) == 0 {
 		return nil
 	}
 	const path = "spec.clusterSelector"
-	if queue, _, _ := f.queueOf(o); queue != "" && (fresh(o) && f.webhooksSee(o.Ref.Namespace) == yes || job.Spec.Suspend) {
-		v := settled(Stuck, reason(ExistingRayCluster, "It runs in an existing cluster (clusterSelector), which Kueue leaves alone; "+
+	if queue, _, _ := f.queueOf(o); queue != "" &&
+		(fresh(o) && f.webhooksSee(o.Ref.Namespace) == yes || job.Spec.Suspend) {
+		v := settled(Stuck, reason(ExistingRayCluster, "It runs in an existing cluster (clusterSelector), which "+
+			"Kueue leaves alone; "+
 			"yet its queue label makes the webhook suspend it, and nothing resumes it.", o, path))
 		return &v
 	}
-	v := settled(Unmanaged, reason(ExistingRayCluster, "It runs in an existing cluster (clusterSelector); Kueue leaves it alone.", o, path))
+	v := settled(Unmanaged, reason(ExistingRayCluster, "It runs in an existing cluster (clusterSelector); Kueue "+
+		"leaves it alone.", o, path))
 	return &v
 }
 
@@ -106,7 +111,8 @@ func rayJobWaits(f *finder, o *cluster.Object) *Reason {
 	if job == nil || !f.cfg.Behavior.RayJobOnHold || job.Status.JobDeploymentStatus != "ValidationFailed" {
 		return nil
 	}
-	r := reason(OnHold, "KubeRay finds it invalid (ValidationFailed); Kueue makes no Workload until that changes.", o, "status.jobDeploymentStatus")
+	r := reason(OnHold, "KubeRay finds it invalid (ValidationFailed); Kueue makes no Workload until that changes.", o,
+		"status.jobDeploymentStatus")
 	return &r
 }
 
@@ -122,16 +128,19 @@ func refuseRayJob(f *finder, o *cluster.Object, managed bool) string {
 	case len(job.Spec.ClusterSelector) > 0:
 		return ""
 	case spec == nil:
-		return "spec.rayClusterSpec: Required value: rayClusterSpec is required for Kueue-managed jobs that don't use clusterSelector"
+		return "spec.rayClusterSpec: Required value: rayClusterSpec is required for Kueue-managed jobs that don't " +
+			"use clusterSelector"
 	case !job.Spec.ShutdownAfterJobFinishes:
-		return "spec.shutdownAfterJobFinishes: Invalid value: false: a kueue managed job should delete the cluster after finishing"
+		return "spec.shutdownAfterJobFinishes: Invalid value: false: a kueue managed job should delete the cluster " +
+			"after finishing"
 	}
 	return f.refuseRaySpec(rayJobTraits, o, spec, rayJobSpecPath)
 }
 
 func (f *finder) refuseRaySpec(k *kind, o *cluster.Object, spec *crd.RayClusterSpec, path string) string {
 	if deref(spec.EnableInTreeAutoscaling, false) && !f.elastic(k, o) {
-		return fmt.Sprintf("%s.enableInTreeAutoscaling: Invalid value: true: a kueue managed job should only use autoscaling when workload slicing is enabled", path)
+		return fmt.Sprintf("%s.enableInTreeAutoscaling: Invalid value: true: a kueue managed job should only use "+
+			"autoscaling when workload slicing is enabled", path)
 	}
 	return f.refuseRayGroups(spec, path)
 }
@@ -148,7 +157,8 @@ func rayServicePodSets(f *finder, o *cluster.Object) shape {
 		return unreadable(o)
 	}
 	s := f.raySpecPodSets(&service.Spec.RayClusterSpec, o, rayServiceSpecPath)
-	f.followLiveCluster(rayServiceTraits, o, &service.Spec.RayClusterSpec, service.Status.ActiveServiceStatus.RayClusterName, s.podSets)
+	f.followLiveCluster(rayServiceTraits, o, &service.Spec.RayClusterSpec,
+		service.Status.ActiveServiceStatus.RayClusterName, s.podSets)
 	return s
 }
 

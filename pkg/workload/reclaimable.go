@@ -34,7 +34,8 @@ func reclaimableJob(f *finder, o *cluster.Object, podSets []PodSet) map[string]i
 	parallelism := deref(job.Spec.Parallelism, 1)
 	completions := deref(job.Spec.Completions, parallelism)
 	over := job.Status.Succeeded
-	if f.cfg.Behavior.ReclaimCompletedIndexes && deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion {
+	if f.cfg.Behavior.ReclaimCompletedIndexes &&
+		deref(job.Spec.CompletionMode, batchv1.NonIndexedCompletion) == batchv1.IndexedCompletion {
 		failed := ""
 		if f.cfg.Behavior.ReclaimFailedIndexes {
 			failed = deref(job.Status.FailedIndexes, "")

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// refusedResources is why Kueue's webhook for Workloads refuses what the containers of a pod set ask for: a negative amount,
-// or the name pods, by which Kueue counts pods itself. The API server checks Jobs and pods for negative amounts before, other
-// kinds it does not.
+// refusedResources is why Kueue's webhook for Workloads refuses what the containers of a pod set ask for: a negative
+// amount, or the name pods, by which Kueue counts pods itself. The API server checks Jobs and pods for negative amounts
+// before, other kinds it does not.
 func (f *finder) refusedResources(ps *PodSet) *Reason {
 	if ps.Template == nil || ps.Source == nil {
 		return nil

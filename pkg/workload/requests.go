@@ -79,13 +79,15 @@ func (r *Requester) PodSet(namespace string, ps *PodSet) PodRequests {
 		}
 	}
 	for _, t := range transform(total, out.Excluded, r.cfg) {
-		q := Request{Name: t.name, Quantity: t.value, Kept: t.kept, Transformed: t.transformed, Steps: t.steps, Others: t.others}
+		q := Request{Name: t.name, Quantity: t.value, Kept: t.kept, Transformed: t.transformed, Steps: t.steps,
+			Others: t.others}
 		if !t.transformed {
 			q.Steps = origin.steps(out.Spec, t.name)
 		}
 		if len(t.others) > 0 {
 			out.Uncertain = append(out.Uncertain, fmt.Sprintf(
-				"%s is both requested and the output of a transformation; %s adds or overwrites depending on map order", t.name, r.cfg.Version))
+				"%s is both requested and the output of a transformation; %s adds or overwrites depending on map order",
+				t.name, r.cfg.Version))
 		}
 		out.Requests = append(out.Requests, q)
 	}
@@ -142,7 +144,8 @@ func mark(m *map[corev1.ResourceName]bool, name corev1.ResourceName) {
 func (o *origins) steps(spec *corev1.PodSpec, name corev1.ResourceName) []string {
 	var steps []string
 	switch {
-	case spec.Resources != nil && has(spec.Resources.Requests, name) && resourcehelper.IsSupportedPodLevelResource(name):
+	case spec.Resources != nil && has(spec.Resources.Requests, name) &&
+		resourcehelper.IsSupportedPodLevelResource(name):
 		steps = append(steps, "pod-level requests")
 	case o.ranges[name]:
 		steps = append(steps, "container requests, with defaults of LimitRange "+o.rangeName)
@@ -151,7 +154,9 @@ func (o *origins) steps(spec *corev1.PodSpec, name corev1.ResourceName) []string
 	default:
 		steps = append(steps, "container requests")
 	}
-	if n := len(spec.InitContainers); n > 0 && slices.ContainsFunc(spec.InitContainers, func(c corev1.Container) bool { return has(c.Resources.Requests, name) }) {
+	if n := len(spec.InitContainers); n > 0 &&
+		slices.ContainsFunc(spec.InitContainers,
+			func(c corev1.Container) bool { return has(c.Resources.Requests, name) }) {
 		steps[0] += ", init containers included"
 	}
 	if q, ok := spec.Overhead[name]; ok {

@@ -73,14 +73,16 @@ func (f *finder) arrived(pod *corev1.Pod) corev1.PodSpec {
 		spec.Priority = &w.Priority
 	}
 	if name := deref(spec.RuntimeClassName, ""); name != "" && len(spec.Overhead) == 0 {
-		if class, _, ok := cluster.Lookup[*nodev1.RuntimeClass](f.snap, cluster.RuntimeClass, "", name); ok && class.Overhead != nil {
+		if class, _, ok := cluster.Lookup[*nodev1.RuntimeClass](f.snap, cluster.RuntimeClass, "", name); ok &&
+			class.Overhead != nil {
 			spec.Overhead = class.Overhead.PodFixed
 		}
 	}
 	for _, taint := range []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable} {
 		if !tolerates(pod.Spec.Tolerations, taint) {
 			spec.Tolerations = append(spec.Tolerations, corev1.Toleration{
-				Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute, TolerationSeconds: ptr.To[int64](evictAfter),
+				Key: taint, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoExecute,
+				TolerationSeconds: ptr.To[int64](evictAfter),
 			})
 		}
 	}

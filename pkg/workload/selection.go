@@ -183,8 +183,8 @@ func (f *finder) ownedByEnabledKind(o *cluster.Object) bool {
 	return k != nil && f.enabled(k) || f.isExternal(ref.APIVersion, ref.Kind)
 }
 
-// defaultQueueBefore tells that the namespace has a LocalQueue `default` when the object is created: one in the cluster,
-// or one that comes before it in the manifests.
+// defaultQueueBefore tells that the namespace has a LocalQueue `default` when the object is created: one in the
+// cluster, or one that comes before it in the manifests.
 func (f *finder) defaultQueueBefore(o *cluster.Object) bool {
 	queue := f.snap.Get(cluster.LocalQueue, o.Ref.Namespace, defaultQueue)
 	return queue != nil && (!fresh(queue) || queue.Seq < o.Seq)

@@ -60,7 +60,8 @@ func sparkPodSets(f *finder, o *cluster.Object) shape {
 		if err != nil {
 			return broken(reason(NoPodSets, "Its "+role.name+" can't be priced: "+err.Error()+".", o, path))
 		}
-		s.podSets = append(s.podSets, PodSet{Name: role.name, Count: role.count, Template: template, Source: o, Path: path})
+		s.podSets = append(s.podSets,
+			PodSet{Name: role.name, Count: role.count, Template: template, Source: o, Path: path})
 	}
 	return s
 }
@@ -93,10 +94,12 @@ func sparkTemplate(p *crd.SparkPod, container string) (*corev1.PodTemplateSpec, 
 		setQuantity(q.into, q.name, amount)
 	}
 	if g := p.GPU; g != nil && g.Name != "" && g.Quantity > 0 {
-		setQuantity(&main.Resources.Limits, corev1.ResourceName(g.Name), *resource.NewQuantity(g.Quantity, resource.DecimalSI))
+		setQuantity(&main.Resources.Limits, corev1.ResourceName(g.Name),
+			*resource.NewQuantity(g.Quantity, resource.DecimalSI))
 	}
 	spec := corev1.PodSpec{
-		Containers: append([]corev1.Container{main}, distinct(p.Sidecars, main)...), InitContainers: distinct(p.InitContainers),
+		Containers: append([]corev1.Container{main},
+			distinct(p.Sidecars, main)...), InitContainers: distinct(p.InitContainers),
 		NodeSelector: p.NodeSelector, Affinity: p.Affinity, Tolerations: p.Tolerations,
 		PriorityClassName: deref(p.PriorityClassName, ""),
 	}
@@ -157,5 +160,6 @@ func sparkSuspended(o *cluster.Object) bool {
 
 func sparkEnded(o *cluster.Object) bool {
 	app := cluster.As[*crd.SparkApplication](o)
-	return app != nil && slices.Contains([]string{"COMPLETED", "FAILED", "SUBMISSION_FAILED"}, app.Status.AppState.State)
+	return app != nil &&
+		slices.Contains([]string{"COMPLETED", "FAILED", "SUBMISSION_FAILED"}, app.Status.AppState.State)
 }

@@ -26,7 +26,8 @@ func asSparkRequests(app *crd.SparkApplicationSpec, role string, p *crd.SparkPod
 	conf := func(name string) string { return app.SparkConf[name] }
 	property := "spark." + role + "."
 	if out.CoreRequest == nil {
-		cores := cmp.Or(conf("spark.kubernetes."+role+".request.cores"), coresText(p.Cores), conf(property+"cores"), "1")
+		cores := cmp.Or(conf("spark.kubernetes."+role+".request.cores"), coresText(p.Cores), conf(property+"cores"),
+			"1")
 		out.CoreRequest = &cores
 	}
 	memory, err := javaMiB(cmp.Or(deref(p.Memory, ""), conf(property+"memory"), sparkDefaultMemory))

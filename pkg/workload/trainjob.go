@@ -48,14 +48,16 @@ func trainJobPodSets(f *finder, o *cluster.Object) shape {
 }
 
 // runtimeOf finds the runtime of a TrainJob.
-func (f *finder) runtimeOf(job *crd.TrainJob, o *cluster.Object) (*crd.TrainingRuntimeSpec, *cluster.Object, schema.GroupKind) {
+func (f *finder) runtimeOf(job *crd.TrainJob, o *cluster.Object) (*crd.TrainingRuntimeSpec, *cluster.Object,
+	schema.GroupKind) {
 	gk := schema.GroupKind{
 		Group: deref(job.Spec.RuntimeRef.APIGroup, cluster.TrainJob.Group),
 		Kind:  deref(job.Spec.RuntimeRef.Kind, cluster.ClusterTrainingRuntime.Kind),
 	}
 	switch gk {
 	case cluster.TrainingRuntime:
-		if r, record, ok := cluster.Lookup[*crd.TrainingRuntime](f.snap, gk, o.Ref.Namespace, job.Spec.RuntimeRef.Name); ok {
+		if r, record, ok := cluster.Lookup[*crd.TrainingRuntime](f.snap, gk, o.Ref.Namespace,
+			job.Spec.RuntimeRef.Name); ok {
 			return &r.Spec, record, gk
 		}
 	case cluster.ClusterTrainingRuntime:
@@ -75,7 +77,8 @@ func (f *finder) render(job *crd.TrainJob, o *cluster.Object) (jobs []crd.Replic
 	}
 	jobs, err := patchedJobs(spec.Template.Spec.ReplicatedJobs, job.Spec.RuntimePatches)
 	if err != nil {
-		return nil, nil, broken(reason(NoPodSets, "Its runtimePatches can't be applied: "+err.Error()+".", o, "spec.runtimePatches"))
+		return nil, nil,
+			broken(reason(NoPodSets, "Its runtimePatches can't be applied: "+err.Error()+".", o, "spec.runtimePatches"))
 	}
 	if jobs == nil {
 		jobs = []crd.ReplicatedJob{}
@@ -101,7 +104,8 @@ func (f *finder) render(job *crd.TrainJob, o *cluster.Object) (jobs []crd.Replic
 }
 
 func (f *finder) noRuntime(job *crd.TrainJob, o *cluster.Object, gk schema.GroupKind) shape {
-	r := reason(RuntimeNotFound, fmt.Sprintf("%s %s is not in the input.", gk.Kind, job.Spec.RuntimeRef.Name), o, "spec.runtimeRef")
+	r := reason(RuntimeNotFound, fmt.Sprintf("%s %s is not in the input.", gk.Kind, job.Spec.RuntimeRef.Name), o,
+		"spec.runtimeRef")
 	known := gk == cluster.TrainingRuntime || gk == cluster.ClusterTrainingRuntime
 	if known && !f.snap.Coverage.HasIn(gk, o.Ref.Namespace) {
 		return shape{problem: &r, missing: []string{gk.Kind}}
@@ -132,7 +136,8 @@ func patchedJobs(runtimeJobs []crd.ReplicatedJob, patches []crd.RuntimePatch) ([
 		jobs = append(jobs, rj)
 	}
 	for _, p := range patches {
-		if p.TrainingRuntimeSpec == nil || p.TrainingRuntimeSpec.Template == nil || p.TrainingRuntimeSpec.Template.Spec == nil {
+		if p.TrainingRuntimeSpec == nil || p.TrainingRuntimeSpec.Template == nil ||
+			p.TrainingRuntimeSpec.Template.Spec == nil {
 			continue
 		}
 		for _, patch := range p.TrainingRuntimeSpec.Template.Spec.ReplicatedJobs {
@@ -188,7 +193,8 @@ func nodeCounts(jobs []crd.ReplicatedJob, policy *crd.MLPolicy, trainer *crd.Tra
 		}
 		return counts
 	}
-	if i := slices.IndexFunc(jobs, func(rj crd.ReplicatedJob) bool { return rj.Template.Labels[stepLabel] == stepTrainer }); i >= 0 {
+	if i := slices.IndexFunc(jobs,
+		func(rj crd.ReplicatedJob) bool { return rj.Template.Labels[stepLabel] == stepTrainer }); i >= 0 {
 		counts[i] = *trainer.NumNodes
 	}
 	return counts

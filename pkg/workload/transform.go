@@ -26,10 +26,11 @@ type transformed struct {
 }
 
 // transform applies resources.transformations in one pass: outputs are never inputs again. A
-// multiplyBy resource that the pod does not request counts as one. Excluded resources are not charged themselves; whether
-// they take part in a transformation differs by release.
+// multiplyBy resource that the pod does not request counts as one. Excluded resources are not charged themselves;
+// whether they take part in a transformation differs by release.
 func transform(in corev1.ResourceList, excluded []corev1.ResourceName, cfg *config.Config) []transformed {
-	t := transformation{in: in, excluded: excluded, cfg: cfg, generated: map[corev1.ResourceName][]product{}, kept: corev1.ResourceList{}}
+	t := transformation{in: in, excluded: excluded, cfg: cfg, generated: map[corev1.ResourceName][]product{},
+		kept: corev1.ResourceList{}}
 	rules := map[corev1.ResourceName]*configapi.ResourceTransformation{}
 	if r := cfg.Configuration.Resources; r != nil {
 		for i := range r.Transformations {
@@ -138,7 +139,8 @@ func (t *transformation) one(name corev1.ResourceName) transformed {
 	if isKept {
 		r.steps = append(r.steps, fmt.Sprintf("+ %s requested", kept.String()))
 	}
-	if len(r.others) > 0 && !slices.ContainsFunc(r.others, func(q resource.Quantity) bool { return q.Cmp(r.value) == 0 }) {
+	if len(r.others) > 0 &&
+		!slices.ContainsFunc(r.others, func(q resource.Quantity) bool { return q.Cmp(r.value) == 0 }) {
 		// The full sum can't come out when the request itself is always written last.
 		r.value = r.others[0]
 	}

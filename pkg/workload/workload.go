@@ -117,5 +117,6 @@ func (p PodSet) FieldPath(field string) string {
 
 // Ref names the Workload object; APIVersion and Kind are set even when the object does not exist.
 func (w *Workload) Ref() cluster.Ref {
-	return cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: "Workload", Namespace: w.Namespace, Name: w.Name}
+	return cluster.Ref{APIVersion: kueue.SchemeGroupVersion.String(), Kind: "Workload", Namespace: w.Namespace,
+		Name: w.Name}
 }

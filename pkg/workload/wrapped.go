@@ -29,15 +29,18 @@ var wellKnown = map[string][]wrappedPods{
 	"apps/v1/Deployment":  {{template: "template.spec.template", replicas: "template.spec.replicas"}},
 	"apps/v1/StatefulSet": {{template: "template.spec.template", replicas: "template.spec.replicas"}},
 	"batch/v1/Job": {{
-		template: "template.spec.template", parallelism: "template.spec.parallelism", completions: "template.spec.completions", must: wrappedRoot,
+		template: "template.spec.template", parallelism: "template.spec.parallelism",
+		completions: "template.spec.completions", must: wrappedRoot,
 	}},
 	"jobset.x-k8s.io/v1alpha2/JobSet": {{
 		list: "template.spec.replicatedJobs", must: "template", template: "template.spec.template",
 		replicas: "replicas", parallelism: "template.spec.parallelism", completions: "template.spec.completions",
 	}},
 	"kubeflow.org/v1/PyTorchJob": {
-		{template: "template.spec.pytorchReplicaSpecs.Master.template", replicas: "template.spec.pytorchReplicaSpecs.Master.replicas"},
-		{template: "template.spec.pytorchReplicaSpecs.Worker.template", replicas: "template.spec.pytorchReplicaSpecs.Worker.replicas"},
+		{template: "template.spec.pytorchReplicaSpecs.Master.template",
+			replicas: "template.spec.pytorchReplicaSpecs.Master.replicas"},
+		{template: "template.spec.pytorchReplicaSpecs.Worker.template",
+			replicas: "template.spec.pytorchReplicaSpecs.Worker.replicas"},
 	},
 	"ray.io/v1/RayCluster": {
 		{template: "template.spec.headGroupSpec.template", must: wrappedRoot},

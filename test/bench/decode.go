@@ -57,8 +57,8 @@ func Decode(export []byte) ([]any, error) {
 	return objects, nil
 }
 
-// DecodeYAML decodes an export that package fleet wrote as YAML: each item, cut out by its first line, into the type of its kind,
-// one after another. All objects are kept until the end, and returned.
+// DecodeYAML decodes an export that package fleet wrote as YAML: each item, cut out by its first line, into the type of
+// its kind, one after another. All objects are kept until the end, and returned.
 func DecodeYAML(export []byte) ([]any, error) {
 	_, text, ok := bytes.Cut(export, []byte("\nitems:\n- "))
 	if !ok {

@@ -90,7 +90,8 @@ func (w Workload) Is(o *workload.Workload) bool {
 	if o.Namespace != w.Namespace {
 		return false
 	}
-	return o.Name == w.Workload || w.Owner != "" && o.OwnerRef.Kind+"/"+o.OwnerRef.Name == w.Owner && (w.Index == nil || o.Index < 0 || *w.Index == o.Index)
+	return o.Name == w.Workload || w.Owner != "" && o.OwnerRef.Kind+"/"+o.OwnerRef.Name == w.Owner &&
+		(w.Index == nil || o.Index < 0 || *w.Index == o.Index)
 }
 
 // Each runs a subtest for every scenario and version under the root of the repository.
@@ -123,7 +124,9 @@ func Each(t *testing.T, root string, run func(*testing.T, Observation)) {
 			scenario := filepath.Base(dir)
 			version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(f), "observed-"), ".json")
 			t.Run(scenario+"/"+version, func(t *testing.T) {
-				run(t, read(t, f, Observation{Scenario: scenario, Dir: dir, Replayable: replayable[scenario], Golden: of == "golden"}))
+				run(t, read(t, f,
+					Observation{Scenario: scenario, Dir: dir, Replayable: replayable[scenario],
+						Golden: of == "golden"}))
 			})
 		}
 	}
@@ -192,7 +195,8 @@ func LayersOf(snap *cluster.Snapshot, conf *config.Config) Layers {
 }
 
 // Without cuts objects out of a dump, by their position in it. The count of objects is returned as well.
-func Without(data []byte, cut func(position int, kind, namespace, name string) bool) (out []byte, objects int, err error) {
+func Without(data []byte, cut func(position int, kind, namespace, name string) bool) (out []byte, objects int,
+	err error) {
 	list := struct {
 		APIVersion string            `json:"apiVersion"`
 		Kind       string            `json:"kind"`

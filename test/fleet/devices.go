@@ -67,7 +67,8 @@ func device(name string, g int, p profile, start int, attributes map[string]stri
 			"memory":          {Value: resource.MustParse(mi(p.memoryMi))},
 			"multiprocessors": {Value: *resource.NewQuantity(p.multiprocessors, resource.DecimalSI)},
 		},
-		ConsumesCounters: []resourceapi.DeviceCounterConsumption{{CounterSet: counterSet(g), Counters: counters(p, start)}},
+		ConsumesCounters: []resourceapi.DeviceCounterConsumption{{CounterSet: counterSet(g),
+			Counters: counters(p, start)}},
 	}
 	for key, value := range attributes {
 		d.Attributes[resourceapi.QualifiedName(key)] = resourceapi.DeviceAttribute{StringValue: &value}

@@ -61,12 +61,14 @@ func (s Size) validate() error {
 
 // Write writes the export of a fleet as JSON. It holds one object in memory at a time.
 func Write(w io.Writer, s Size) error {
-	return write(w, s, &list{begin: `{"apiVersion":"v1","items":[`, end: "\n" + `],"kind":"List","metadata":{"resourceVersion":""}}` + "\n", item: jsonItem})
+	return write(w, s, &list{begin: `{"apiVersion":"v1","items":[`, end: "\n" +
+		`],"kind":"List","metadata":{"resourceVersion":""}}` + "\n", item: jsonItem})
 }
 
 // WriteYAML writes the same export as YAML.
 func WriteYAML(w io.Writer, s Size) error {
-	return write(w, s, &list{begin: "apiVersion: v1\nitems:\n", end: "kind: List\nmetadata:\n  resourceVersion: \"\"\n", item: yamlItem})
+	return write(w, s, &list{begin: "apiVersion: v1\nitems:\n", end: "kind: List\nmetadata:\n  resourceVersion: \"\"\n",
+		item: yamlItem})
 }
 
 func write(w io.Writer, s Size, out *list) error {
@@ -86,7 +88,8 @@ func write(w io.Writer, s Size, out *list) error {
 	return out.err
 }
 
-// list writes the items of a List as kubectl does: the keys of every map sorted. After the first error it writes nothing.
+// list writes the items of a List as kubectl does: the keys of every map sorted. After the first error it writes
+// nothing.
 type list struct {
 	w          *bufio.Writer
 	begin, end string

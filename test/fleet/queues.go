@@ -49,7 +49,8 @@ func writeConfiguration(out *list) {
 			TypeMeta:   metav1.TypeMeta{APIVersion: "resource.k8s.io/v1", Kind: "DeviceClass"},
 			ObjectMeta: metav1.ObjectMeta{Name: kind + ".nvidia.com"},
 			Spec: resourceapi.DeviceClassSpec{Selectors: []resourceapi.DeviceSelector{{CEL: &resourceapi.CELDeviceSelector{
-				Expression: fmt.Sprintf("device.driver == 'gpu.nvidia.com' && device.attributes['gpu.nvidia.com'].type == '%s'", kind),
+				Expression: fmt.Sprintf("device.driver == 'gpu.nvidia.com' && "+
+					"device.attributes['gpu.nvidia.com'].type == '%s'", kind),
 			}}}},
 		})
 	}

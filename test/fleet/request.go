@@ -36,7 +36,8 @@ var requests = []request{
 	{"mig-at-most-10gi", partitions, memoryIs + ".compareTo(quantity('10Gi')) <= 0", 1, 9984, 5},
 	{"mig-at-least-16gi", partitions, memoryIs + ".compareTo(quantity('16Gi')) >= 0", 1, 40320, 3},
 	{"gpu", wholeDevices, "", 1, 40320, 10},
-	{"gpu-a100", wholeDevices, "device.attributes['gpu.nvidia.com'].productName == 'NVIDIA A100-SXM4-40GB'", 2, 2 * 40320, 2},
+	{"gpu-a100", wholeDevices, "device.attributes['gpu.nvidia.com'].productName == 'NVIDIA A100-SXM4-40GB'", 2,
+		2 * 40320, 2},
 }
 
 func (r request) template(namespace string) *resourceapi.ResourceClaimTemplate {

@@ -56,7 +56,8 @@ func draw(s Size) []asked {
 	for i := range s.Workloads {
 		a := asked{request: deck[random.IntN(len(deck))], pods: 1 + random.Int32N(4), index: i, team: i % teams}
 		need := a.request.memoryMi * int64(a.pods)
-		a.Charge = Charge{Namespace: teamName(a.team), Job: fmt.Sprintf("train-%05d", i), GPUMemory: need << 20, Reserved: need <= free[a.team]}
+		a.Charge = Charge{Namespace: teamName(a.team), Job: fmt.Sprintf("train-%05d", i), GPUMemory: need << 20,
+			Reserved: need <= free[a.team]}
 		if a.Reserved {
 			free[a.team] -= need
 		}
@@ -116,8 +117,9 @@ func (a asked) pod() corev1.PodTemplateSpec {
 		Containers: []corev1.Container{{
 			Name: "main", Image: "registry.example/train:1.4",
 			Resources: corev1.ResourceRequirements{
-				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("16Gi")},
-				Claims:   []corev1.ResourceClaim{{Name: "gpu"}},
+				Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"),
+					corev1.ResourceMemory: resource.MustParse("16Gi")},
+				Claims: []corev1.ResourceClaim{{Name: "gpu"}},
 			},
 		}},
 		ResourceClaims: []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimTemplateName: &a.request.name}},
@@ -129,10 +131,12 @@ func (a asked) workload() *kueue.Workload {
 	w := &kueue.Workload{
 		TypeMeta: metav1.TypeMeta{APIVersion: kueueVersion, Kind: "Workload"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("job-%s-%05x", a.Job, a.index), Namespace: a.Namespace, UID: a.uid(2), CreationTimestamp: a.created(),
+			Name: fmt.Sprintf("job-%s-%05x", a.Job,
+				a.index), Namespace: a.Namespace, UID: a.uid(2), CreationTimestamp: a.created(),
 			Labels: map[string]string{"kueue.x-k8s.io/job-uid": string(a.uid(1))},
 			OwnerReferences: []metav1.OwnerReference{{
-				APIVersion: "batch/v1", Kind: "Job", Name: a.Job, UID: a.uid(1), Controller: &yes, BlockOwnerDeletion: &yes,
+				APIVersion: "batch/v1", Kind: "Job", Name: a.Job, UID: a.uid(1), Controller: &yes,
+				BlockOwnerDeletion: &yes,
 			}},
 		},
 		Spec: kueue.WorkloadSpec{
@@ -158,7 +162,8 @@ func (a asked) usage() corev1.ResourceList {
 }
 
 func (a asked) condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: a.created()}
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message,
+		LastTransitionTime: a.created()}
 }
 
 func (a asked) admitted() kueue.WorkloadStatus {
@@ -174,7 +179,8 @@ func (a asked) admitted() kueue.WorkloadStatus {
 			}},
 		},
 		Conditions: []metav1.Condition{
-			a.condition(kueue.WorkloadQuotaReserved, metav1.ConditionTrue, "QuotaReserved", "Quota reserved in ClusterQueue "+a.Namespace),
+			a.condition(kueue.WorkloadQuotaReserved, metav1.ConditionTrue, "QuotaReserved",
+				"Quota reserved in ClusterQueue "+a.Namespace),
 			a.condition(kueue.WorkloadAdmitted, metav1.ConditionTrue, "Admitted", "The workload is admitted"),
 		},
 	}
@@ -183,8 +189,10 @@ func (a asked) admitted() kueue.WorkloadStatus {
 func (a asked) waiting() kueue.WorkloadStatus {
 	return kueue.WorkloadStatus{
 		ResourceRequests: []kueue.PodSetRequest{{Name: kueue.DefaultPodSetName, Resources: a.usage()}},
-		Conditions: []metav1.Condition{a.condition(kueue.WorkloadQuotaReserved, metav1.ConditionFalse, "Pending", fmt.Sprintf(
-			"couldn't assign flavors to pod set main: insufficient unused quota for gpu.memory in flavor %s, %s more needed",
-			flavorName, mi(a.shortMi)))},
+		Conditions: []metav1.Condition{a.condition(kueue.WorkloadQuotaReserved, metav1.ConditionFalse, "Pending",
+			fmt.Sprintf(
+				"couldn't assign flavors to pod set main: insufficient unused quota for gpu.memory in flavor %s, %s "+
+					"more needed",
+				flavorName, mi(a.shortMi)))},
 	}
 }

@@ -73,7 +73,8 @@ func Check(order []string, packages []Package) []Violation {
 	for _, p := range packages {
 		from := layerOf(order, p.Path)
 		if from < 0 {
-			out = append(out, Violation{Package: p.Path, Reason: "has no place in the table of layers; add its directory to Order"})
+			out = append(out, Violation{Package: p.Path, Reason: "has no place in the table of layers; add its " +
+				"directory to Order"})
 			continue
 		}
 		for _, imp := range p.Imports {
@@ -84,7 +85,8 @@ func Check(order []string, packages []Package) []Violation {
 			case to < 0:
 				out = append(out, Violation{p.Path, imp, "the imported package has no place in the table of layers"})
 			case to > from:
-				out = append(out, Violation{p.Path, imp, fmt.Sprintf("%s stands to the right of %s", order[to], order[from])})
+				out = append(out,
+					Violation{p.Path, imp, fmt.Sprintf("%s stands to the right of %s", order[to], order[from])})
 			}
 		}
 	}

@@ -28,7 +28,8 @@ func main() {
 // compare measures both programs, in turn, so that what else the machine does meets both.
 func compare(lint, kubeconform, dir string, count, runs int) error {
 	manifests, schemas := filepath.Join(dir, "manifests"), filepath.Join(dir, "schemas")
-	if err := errors.Join(os.RemoveAll(manifests), writeManifests(manifests, count), writeSchemas(schemas)); err != nil {
+	if err := errors.Join(os.RemoveAll(manifests), writeManifests(manifests, count),
+		writeSchemas(schemas)); err != nil {
 		return err
 	}
 	commands := []struct {
@@ -38,7 +39,8 @@ func compare(lint, kubeconform, dir string, count, runs int) error {
 		used []time.Duration
 	}{
 		{name: "lint", args: []string{lint, "lint", manifests, "-o", "name"}},
-		{name: "kubeconform", args: []string{kubeconform, "-schema-location", filepath.Join(schemas, schemaPattern), manifests}},
+		{name: "kubeconform",
+			args: []string{kubeconform, "-schema-location", filepath.Join(schemas, schemaPattern), manifests}},
 	}
 	for run := range runs + 1 { // the first one warms the file cache up
 		for i := range commands {

@@ -2,8 +2,8 @@
 //
 // In: the two programs. Out: the median of several runs of each, and exit code 1 when lint is slower.
 //
-// kubeconform validates against schemas that are generated from the Go types of the API modules, each in one file: what it has to
-// check is what a cluster's own schemas say, and it has nothing to fetch.
+// kubeconform validates against schemas that are generated from the Go types of the API modules, each in one file: what
+// it has to check is what a cluster's own schemas say, and it has nothing to fetch.
 package main
 
 import (
@@ -19,12 +19,13 @@ const perDirectory = 100
 // namespaces of the teams.
 const namespaces = 40
 
-// writeManifests writes count manifests as a repository has them: queues and classes once, then namespaces, templates, jobs and
-// deployments of many teams, one file each.
+// writeManifests writes count manifests as a repository has them: queues and classes once, then namespaces, templates,
+// jobs and deployments of many teams, one file each.
 func writeManifests(dir string, count int) error {
 	files := []string{configuration, cohort, flavor, class("gpu", 1), class("mig", 2)}
 	for i := range namespaces {
-		files = append(files, expand(namespace, i, i), expand(localQueue, i, i), expand(clusterQueue, i, i), expand(template, i, i))
+		files = append(files, expand(namespace, i, i), expand(localQueue, i, i), expand(clusterQueue, i, i),
+			expand(template, i, i))
 	}
 	for i := range 32 {
 		files = append(files, slice(i))
@@ -47,7 +48,8 @@ func writeManifests(dir string, count int) error {
 
 // expand fills in a number and a team.
 func expand(text string, n, team int) string {
-	return strings.NewReplacer("NUMBER", fmt.Sprint(n), "TEAM", fmt.Sprintf("team-%d", team), "OWN", fmt.Sprint(team)).Replace(text)
+	return strings.NewReplacer("NUMBER", fmt.Sprint(n), "TEAM", fmt.Sprintf("team-%d", team), "OWN",
+		fmt.Sprint(team)).Replace(text)
 }
 
 func class(name string, _ int) string {

@@ -55,14 +55,16 @@ func writeSchemas(dir string) error {
 		return err
 	}
 	for name, of := range kinds {
-		r := &jsonschema.Reflector{RequiredFromJSONSchemaTags: true, Mapper: func(t reflect.Type) *jsonschema.Schema { return written[t] }}
+		r := &jsonschema.Reflector{RequiredFromJSONSchemaTags: true,
+			Mapper: func(t reflect.Type) *jsonschema.Schema { return written[t] }}
 		s := r.Reflect(of)
 		s.Version, s.ID = "http://json-schema.org/draft-07/schema#", ""
 		text, err := json.Marshal(s)
 		if err != nil {
 			return err
 		}
-		text = []byte(strings.ReplaceAll(strings.ReplaceAll(string(text), `"$defs"`, `"definitions"`), `#/$defs/`, `#/definitions/`))
+		text = []byte(strings.ReplaceAll(strings.ReplaceAll(string(text), `"$defs"`, `"definitions"`), `#/$defs/`,
+			`#/definitions/`))
 		if err := os.WriteFile(filepath.Join(dir, name+".json"), text, 0o644); err != nil {
 			return err
 		}

@@ -115,7 +115,8 @@ func (r *Result) lines() ([]byte, error) {
 	for _, list := range []struct {
 		name  string
 		items []any
-	}{{"workloads", anys(r.Workloads)}, {"timeline", anys(r.Timeline)}, {"clusterQueues", anys(r.ClusterQueues)}, {"next", anys(r.Next)}} {
+	}{{"workloads", anys(r.Workloads)}, {"timeline", anys(r.Timeline)}, {"clusterQueues",
+		anys(r.ClusterQueues)}, {"next", anys(r.Next)}} {
 		if len(list.items) == 0 {
 			continue
 		}

@@ -43,7 +43,9 @@ func Compare(kueue, program *Result) []Difference {
 		c.same("run", "settles", fmt.Sprint(!kueue.Unsettled), fmt.Sprint(!program.Unsettled))
 		return c.found
 	}
-	if circling(kueue.Timeline) && slices.ContainsFunc(program.Workloads, func(w Workload) bool { return strings.Contains(w.Message, "round in circles") }) {
+	if circling(kueue.Timeline) &&
+		slices.ContainsFunc(program.Workloads,
+			func(w Workload) bool { return strings.Contains(w.Message, "round in circles") }) {
 		return nil // both say that there is no end: where one stops looking is not a result
 	}
 	c.workloads(kueue.Workloads, program.Workloads)

@@ -43,11 +43,12 @@ type Config struct {
 	Origin *source.Origin
 	// Ref names that object (a ConfigMap, the OpenShift Kueue resource, or a Configuration document).
 	Ref cluster.Ref
-	// From names the source for people: `ConfigMap kueue-system/kueue-manager-config`, `file kueue.yaml`, `Kueue cluster (OpenShift)`.
+	// From names the source for people: `ConfigMap kueue-system/kueue-manager-config`, `file kueue.yaml`, `Kueue
+	// cluster (OpenShift)`.
 	From string
 	// Operator is what the OpenShift operator would write for the Kueue resource in the input, defaulted. It is the
-	// same as Configuration when that comes from the resource; when a ConfigMap is there too, the ConfigMap is what runs
-	// and the two may have drifted apart. Nil without such a resource.
+	// same as Configuration when that comes from the resource; when a ConfigMap is there too, the ConfigMap is what
+	// runs and the two may have drifted apart. Nil without such a resource.
 	Operator *configapi.Configuration
 	// OpenShift tells that the OpenShift operator runs this Kueue: its namespace label and webhook rules apply.
 	OpenShift bool

@@ -73,7 +73,8 @@ func (r *resolver) findKueueResource() {
 	if named := r.snap.Get(cluster.OpenShiftKueue, "", "cluster"); named != nil {
 		r.kueue = named
 	} else {
-		r.assume("the operator obeys only a Kueue resource named cluster; the one named %s is taken for it", r.kueue.Ref.Name)
+		r.assume("the operator obeys only a Kueue resource named cluster; the one named %s is taken for it",
+			r.kueue.Ref.Name)
 	}
 	raw := cluster.As[*cluster.Raw](r.kueue)
 	if raw == nil {

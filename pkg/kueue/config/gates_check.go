@@ -62,7 +62,8 @@ func (in gateInput) values() (values map[string]bool, shown any, err error) {
 }
 
 // refuse is the check of feature gates at start, in the order and words of the release.
-func (in gateInput) refuse(b release.Behavior, g release.Gates, shown any, setErr error, effective map[string]bool) refusal {
+func (in gateInput) refuse(b release.Behavior, g release.Gates, shown any, setErr error,
+	effective map[string]bool) refusal {
 	var both field.ErrorList
 	if in.flag != "" && in.configured != nil {
 		both = field.ErrorList{field.Invalid(featureGatesPath, in.configured,

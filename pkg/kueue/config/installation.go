@@ -94,7 +94,8 @@ func managerContainer(d *appsv1.Deployment) *corev1.Container {
 	if !strings.Contains(d.Name, "kueue-controller-manager") && !labelled {
 		return nil
 	}
-	if byName := slices.IndexFunc(containers, func(c corev1.Container) bool { return c.Name == "manager" }); byName >= 0 {
+	if byName := slices.IndexFunc(containers,
+		func(c corev1.Container) bool { return c.Name == "manager" }); byName >= 0 {
 		return &containers[byName]
 	}
 	return &containers[max(byImage, 0)]

@@ -61,7 +61,8 @@ func (c *Config) DRA() bool {
 // ExtendedResources tells whether extended resources backed by a DeviceClass are resolved:
 // the gate KueueDRAIntegrationExtendedResource, in 0.17 DRAExtendedResources. It needs DRA.
 func (c *Config) ExtendedResources() bool {
-	return c.DRA() && (c.Enabled(release.KueueDRAIntegrationExtendedResource) || c.Enabled(release.DRAExtendedResources))
+	return c.DRA() && (c.Enabled(release.KueueDRAIntegrationExtendedResource) ||
+		c.Enabled(release.DRAExtendedResources))
 }
 
 // IgnoresUndeclared tells whether resources that a ClusterQueue does not declare are left out of the quota check:

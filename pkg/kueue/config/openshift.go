@@ -112,7 +112,8 @@ func readOpenShiftKueue(raw *cluster.Raw) (*openShiftConfig, error) {
 // translate makes the Configuration that the operator writes for a Kueue resource, before defaults.
 // Settings of servers and clients that change no decision are left at their defaults.
 // Operators of a 0.18 operand (1.4 and before) knew less of gang scheduling.
-func (k *openShiftConfig) translate(b release.Behavior, namespace string, gates kubernetesGates) (*configapi.Configuration, error) {
+func (k *openShiftConfig) translate(b release.Behavior, namespace string,
+	gates kubernetesGates) (*configapi.Configuration, error) {
 	fairSharing, err := k.AdmissionFairSharing.translate()
 	if err != nil {
 		return nil, err
@@ -168,7 +169,8 @@ func seconds(n int32) metav1.Duration {
 func (g openShiftGangScheduling) translate(timeouts bool) *configapi.WaitForPodsReady {
 	if g.Policy == "None" && timeouts {
 		// As good as never: from 0.19 waitForPodsReady can't be left out, it has defaults.
-		return &configapi.WaitForPodsReady{Timeout: metav1.Duration{Duration: 365 * 24 * time.Hour}, BlockAdmission: new(bool)}
+		return &configapi.WaitForPodsReady{Timeout: metav1.Duration{Duration: 365 * 24 * time.Hour},
+			BlockAdmission: new(bool)}
 	}
 	if g.Policy != "ByWorkload" {
 		return nil
@@ -230,7 +232,8 @@ func (f openShiftFairSharing) translate() (*configapi.AdmissionFairSharing, erro
 	for _, w := range f.Custom.ResourceWeights {
 		weight, err := strconv.ParseFloat(w.Weight, 64)
 		if err != nil {
-			return nil, fmt.Errorf("the weight of resource %s in the Kueue resource is not a number: %q", w.Name, w.Weight)
+			return nil, fmt.Errorf("the weight of resource %s in the Kueue resource is not a number: %q", w.Name,
+				w.Weight)
 		}
 		out.ResourceWeights[corev1.ResourceName(w.Name)] = weight
 	}
@@ -257,7 +260,8 @@ func (k *openShiftConfig) translateResources() *configapi.Resources {
 }
 
 func (k *openShiftConfig) hasSources() bool {
-	return slices.ContainsFunc(k.Resources.DeviceClassMappings, func(m openShiftMapping) bool { return len(m.Sources) > 0 })
+	return slices.ContainsFunc(k.Resources.DeviceClassMappings,
+		func(m openShiftMapping) bool { return len(m.Sources) > 0 })
 }
 
 // featureGates are those the operator writes: only ever true, and none at all when none is needed.
@@ -271,7 +275,8 @@ func (k *openShiftConfig) featureGates(kubernetes kubernetesGates) map[string]bo
 	write(release.KueueDRAIntegrationExtendedResource, kubernetes.extendedResource)
 	write(release.KueueDRAIntegrationPartitionableDevices, kubernetes.partitionableDevices && k.hasSources())
 	write(release.SparkApplicationIntegration, slices.Contains(k.Integrations.Frameworks, "SparkApplication"))
-	write(release.ShortWorkloadNames, len(k.Integrations.ExternalFrameworks) > 0 || k.MultiKueue != nil && len(k.MultiKueue.ExternalFrameworks) > 0)
+	write(release.ShortWorkloadNames, len(k.Integrations.ExternalFrameworks) > 0 || k.MultiKueue != nil &&
+		len(k.MultiKueue.ExternalFrameworks) > 0)
 	if len(out) == 0 {
 		return nil
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/source"
 )
 
-// startStage is the step of the manager's start at which it refuses a configuration; the text is what it logs before the reason.
+// startStage is the step of the manager's start at which it refuses a configuration; the text is what it logs before
+// the reason.
 type startStage string
 
 const (

@@ -64,8 +64,8 @@ func Resolve(snap *cluster.Snapshot, opts Options) (*Config, error) {
 // Again finds the configuration in another snapshot, with the options this one was found with.
 func (c *Config) Again(snap *cluster.Snapshot) (*Config, error) { return Resolve(snap, c.opts) }
 
-// As finds the configuration in a snapshot as another version of Kueue reads it, with the other options this one was found
-// with.
+// As finds the configuration in a snapshot as another version of Kueue reads it, with the other options this one was
+// found with.
 func (c *Config) As(snap *cluster.Snapshot, version string) (*Config, error) {
 	opts := c.opts
 	opts.Version = version
@@ -123,7 +123,8 @@ func (r *resolver) chooseVersion() error {
 		r.assume("nothing in the input tells the version of Kueue; %s is assumed, by %s", v.Text, r.opts.Supposed.By)
 	case r.OpenShift:
 		v, err = release.Parse(release.DefaultOpenShift)
-		r.assume("nothing in the input tells the version of Kueue; %s is assumed, on which the Red Hat build of Kueue 1.4 is based. Older builds do not charge claims at all", v.Text)
+		r.assume("nothing in the input tells the version of Kueue; %s is assumed, on which the Red Hat build of "+
+			"Kueue 1.4 is based. Older builds do not charge claims at all", v.Text)
 	default:
 		v, err = release.Parse(release.Default)
 		r.assume("nothing in the input tells the version of Kueue; %s is assumed, the newest one known", v.Text)
@@ -173,7 +174,8 @@ func (r *resolver) load() error {
 	s := r.source
 	if s == nil {
 		r.From = "Kueue's defaults"
-		r.assume("the input holds no configuration of Kueue; the defaults of %s are assumed, but which integrations are enabled and how device classes are mapped is not known", r.Version)
+		r.assume("the input holds no configuration of Kueue; the defaults of %s are assumed, but which integrations "+
+			"are enabled and how device classes are mapped is not known", r.Version)
 		return nil
 	}
 	r.Origin, r.Ref, r.From = s.origin, s.ref, s.from
@@ -191,7 +193,8 @@ func (r *resolver) load() error {
 		r.Configuration = c
 	}
 	if r.Operator != nil {
-		r.assume("%s is what the manager reads; the Kueue resource %s is only what the operator makes it from", s.from, r.kueue.Ref.Name)
+		r.assume("%s is what the manager reads; the Kueue resource %s is only what the operator makes it from", s.from,
+			r.kueue.Ref.Name)
 	}
 	return err
 }
@@ -237,8 +240,10 @@ func (r *resolver) setGates() refusal {
 	in := gateInput{configured: r.Configuration.FeatureGates, user: r.opts.FeatureGates}
 	if r.manager != nil {
 		in.flag, _ = r.manager.flag("feature-gates")
-		if _, given := r.manager.flag("config"); !given && r.source != nil && r.opts.ConfigFile == "" && r.opts.ConfigData == nil && !r.source.operator {
-			r.assume("%s does not show a --config flag; %s is taken to be what the manager reads", r.manager.object.Ref, r.source.from)
+		if _, given := r.manager.flag("config"); !given && r.source != nil && r.opts.ConfigFile == "" &&
+			r.opts.ConfigData == nil && !r.source.operator {
+			r.assume("%s does not show a --config flag; %s is taken to be what the manager reads", r.manager.object.Ref,
+				r.source.from)
 		}
 	}
 	var why refusal
@@ -277,10 +282,13 @@ func (r *resolver) refuse(loadErr error, gates refusal) {
 // the reason, which is not known here.
 func (r *resolver) controllers() refusal {
 	i := r.Configuration.Integrations
-	if i == nil || !slices.Contains(i.Frameworks, jobs.SparkApplication.Framework) || r.Enabled(release.SparkApplicationIntegration) {
+	if i == nil || !slices.Contains(i.Frameworks, jobs.SparkApplication.Framework) ||
+		r.Enabled(release.SparkApplicationIntegration) {
 		return refusal{}
 	}
-	return refusal{stage: stageControllers, err: errors.New("failed to configure reconcilers: " + jobs.SparkApplication.Framework +
-		" integration is alpha feature. please enable " + release.SparkApplicationIntegration + " featuregate"),
-		path: field.NewPath("integrations", "frameworks").Index(slices.Index(i.Frameworks, jobs.SparkApplication.Framework)).String()}
+	return refusal{stage: stageControllers,
+		err: errors.New("failed to configure reconcilers: " + jobs.SparkApplication.Framework +
+			" integration is alpha feature. please enable " + release.SparkApplicationIntegration + " featuregate"),
+		path: field.NewPath("integrations",
+			"frameworks").Index(slices.Index(i.Frameworks, jobs.SparkApplication.Framework)).String()}
 }

@@ -64,7 +64,8 @@ func (v validator) waitForPodsReady() field.ErrorList {
 		errs = append(errs, field.Invalid(path.Child("timeout"), w.Timeout, apivalidation.IsNegativeErrorMsg))
 	}
 	if w.RecoveryTimeout != nil && w.RecoveryTimeout.Duration < 0 {
-		errs = append(errs, field.Invalid(path.Child("recoveryTimeout"), w.RecoveryTimeout, apivalidation.IsNegativeErrorMsg))
+		errs = append(errs,
+			field.Invalid(path.Child("recoveryTimeout"), w.RecoveryTimeout, apivalidation.IsNegativeErrorMsg))
 	}
 	strategy := w.RequeuingStrategy
 	if strategy == nil {
@@ -128,11 +129,13 @@ func (v validator) admissionFairSharing() field.ErrorList {
 	var errs field.ErrorList
 	path := field.NewPath("admissionFairSharing")
 	if afs.UsageHalfLifeTime.Duration < 0 {
-		errs = append(errs, field.Invalid(path.Child("usageHalfLifeTime"), afs.UsageHalfLifeTime, apivalidation.IsNegativeErrorMsg))
+		errs = append(errs,
+			field.Invalid(path.Child("usageHalfLifeTime"), afs.UsageHalfLifeTime, apivalidation.IsNegativeErrorMsg))
 	}
 	if afs.UsageSamplingInterval.Duration <= 0 {
 		// Kueue shows the half-life here.
-		errs = append(errs, field.Invalid(path.Child("usageSamplingInterval"), afs.UsageHalfLifeTime, "must be greater than 0"))
+		errs = append(errs,
+			field.Invalid(path.Child("usageSamplingInterval"), afs.UsageHalfLifeTime, "must be greater than 0"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(afs.ResourceWeights)) {
 		if afs.ResourceWeights[name] < 0 {
@@ -235,7 +238,8 @@ func (v validator) objectRetention() field.ErrorList {
 		errs = append(errs, field.Invalid(path.Child("afterFinished"), d, apivalidation.IsNegativeErrorMsg))
 	}
 	if d := r.Workloads.AfterDeactivatedByKueue; d != nil && d.Duration < 0 {
-		errs = append(errs, field.Invalid(path.Child("afterDeactivatedByKueue"), d.Duration.String(), apivalidation.IsNegativeErrorMsg))
+		errs = append(errs,
+			field.Invalid(path.Child("afterDeactivatedByKueue"), d.Duration.String(), apivalidation.IsNegativeErrorMsg))
 	}
 	return errs
 }

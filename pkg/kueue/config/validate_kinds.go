@@ -52,7 +52,8 @@ func (v validator) integrations() field.ErrorList {
 		return errs
 	}
 	if v.ManagedJobsNamespaceSelector == nil {
-		return append(errs, field.Required(field.NewPath("managedJobsNamespaceSelector"), "cannot be empty when pod integration is enabled"))
+		return append(errs, field.Required(field.NewPath("managedJobsNamespaceSelector"), "cannot be empty when pod "+
+			"integration is enabled"))
 	}
 	// With the pod integration the selector is checked here and once more by itself.
 	return append(errs, v.namespaceSelector()...)
@@ -69,7 +70,8 @@ func (v validator) multiKueue() field.ErrorList {
 		errs = append(errs, field.Invalid(path.Child("gcInterval"), d.Duration, apivalidation.IsNegativeErrorMsg))
 	}
 	if d := m.WorkerLostTimeout; d != nil && d.Duration < 0 {
-		errs = append(errs, field.Invalid(path.Child("workerLostTimeout"), d.Duration, apivalidation.IsNegativeErrorMsg))
+		errs = append(errs,
+			field.Invalid(path.Child("workerLostTimeout"), d.Duration, apivalidation.IsNegativeErrorMsg))
 	}
 	if m.Origin != nil {
 		if bad := content.IsLabelValue(*m.Origin); len(bad) > 0 {
@@ -81,7 +83,8 @@ func (v validator) multiKueue() field.ErrorList {
 	if c := m.IncrementalDispatcherConfig; c != nil {
 		at := path.Child("incrementalDispatcherConfig")
 		if m.DispatcherName == nil || *m.DispatcherName != configapi.MultiKueueDispatcherModeIncremental {
-			errs = append(errs, field.Invalid(at, c, "incrementalDispatcherConfig is only valid when dispatcherName is set to the incremental dispatcher"))
+			errs = append(errs, field.Invalid(at, c, "incrementalDispatcherConfig is only valid when dispatcherName "+
+				"is set to the incremental dispatcher"))
 		}
 		if c.StepSize != nil && *c.StepSize < 1 {
 			errs = append(errs, field.Invalid(at.Child("stepSize"), *c.StepSize, "must be greater than or equal to 1"))
@@ -130,7 +133,8 @@ func clusterProfile(path *field.Path, p *configapi.ClusterProfile) field.ErrorLi
 	}
 	var errs field.ErrorList
 	if len(old) > 0 {
-		errs = append(errs, field.Forbidden(path.Child("credentialsProviders"), "must not be specified when accessProviders is specified"))
+		errs = append(errs, field.Forbidden(path.Child("credentialsProviders"), "must not be specified when "+
+			"accessProviders is specified"))
 	}
 	return append(errs, accessProviders(path.Child("accessProviders"), p.AccessProviders)...)
 }
@@ -139,7 +143,8 @@ func accessProviders(path *field.Path, providers []configapi.ClusterProfileAcces
 	var errs field.ErrorList
 	exec := path.Child("execConfig")
 	modes := []clientcmdapi.ExecInteractiveMode{
-		clientcmdapi.NeverExecInteractiveMode, clientcmdapi.IfAvailableExecInteractiveMode, clientcmdapi.AlwaysExecInteractiveMode,
+		clientcmdapi.NeverExecInteractiveMode, clientcmdapi.IfAvailableExecInteractiveMode,
+		clientcmdapi.AlwaysExecInteractiveMode,
 	}
 	required := func(path *field.Path, value string) {
 		if value == "" {

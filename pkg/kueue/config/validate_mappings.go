@@ -81,7 +81,8 @@ type takenClass struct {
 
 type takenClasses map[corev1.ResourceName]takenClass
 
-func (v validator) mappingClasses(path *field.Path, m configapi.DeviceClassMapping, taken takenClasses) field.ErrorList {
+func (v validator) mappingClasses(path *field.Path, m configapi.DeviceClassMapping,
+	taken takenClasses) field.ErrorList {
 	var errs field.ErrorList
 	if len(m.DeviceClassNames) == 0 {
 		errs = append(errs, field.Required(path, "at least one device class name is required"))
@@ -151,7 +152,8 @@ func (v validator) sources(path *field.Path, sources []configapi.DeviceClassSour
 }
 
 // singleSources are the rules of 0.18: one counter source to a mapping.
-func singleSources(path *field.Path, sources []configapi.DeviceClassSourceConfig, library selector.Library) field.ErrorList {
+func singleSources(path *field.Path, sources []configapi.DeviceClassSourceConfig,
+	library selector.Library) field.ErrorList {
 	var errs field.ErrorList
 	if len(sources) > 1 {
 		errs = append(errs, field.TooMany(path, len(sources), 1))
@@ -180,7 +182,8 @@ func boundedName(path *field.Path, name string, limit int) field.ErrorList {
 }
 
 // manySources are the rules from 0.19: counter or capacity sources, several to a mapping, not mixed.
-func (v validator) manySources(path *field.Path, sources []configapi.DeviceClassSourceConfig, library selector.Library) field.ErrorList {
+func (v validator) manySources(path *field.Path, sources []configapi.DeviceClassSourceConfig,
+	library selector.Library) field.ErrorList {
 	var errs field.ErrorList
 	counters, capacities := false, false
 	for i, s := range sources {
@@ -199,12 +202,14 @@ func (v validator) manySources(path *field.Path, sources []configapi.DeviceClass
 		}
 	}
 	if counters && capacities {
-		errs = append(errs, field.Invalid(path, len(sources), "cannot mix counter and capacity sources in the same mapping"))
+		errs = append(errs, field.Invalid(path, len(sources), "cannot mix counter and capacity sources in the same "+
+			"mapping"))
 	}
 	return errs
 }
 
-func (v validator) counterSource(path *field.Path, s *configapi.DeviceClassCounterSource, library selector.Library) field.ErrorList {
+func (v validator) counterSource(path *field.Path, s *configapi.DeviceClassCounterSource,
+	library selector.Library) field.ErrorList {
 	if !v.gates[release.KueueDRAIntegrationPartitionableDevices] {
 		return field.ErrorList{field.Invalid(path, true,
 			"counter sources require KueueDRAIntegrationPartitionableDevices to be enabled")}
@@ -219,7 +224,8 @@ func (v validator) counterSource(path *field.Path, s *configapi.DeviceClassCount
 	return append(errs, deviceSelector(path, s.DeviceSelector, library)...)
 }
 
-func (v validator) capacitySource(path *field.Path, s *configapi.DeviceClassCapacitySource, library selector.Library) field.ErrorList {
+func (v validator) capacitySource(path *field.Path, s *configapi.DeviceClassCapacitySource,
+	library selector.Library) field.ErrorList {
 	if !v.gates[release.KueueDRAIntegrationConsumableCapacity] {
 		return field.ErrorList{field.Invalid(path, true,
 			"capacity sources require KueueDRAIntegrationConsumableCapacity to be enabled")}

@@ -44,7 +44,9 @@ func (v validator) tlsError() error {
 		}
 	}
 	if _, err := cliflag.TLSCipherSuites(v.TLS.CipherSuites); err != nil {
-		errs = append(errs, fmt.Errorf("invalid cipher suites: %w. Please use the secure cipher names: %v", err, cliflag.PreferredTLSCipherNames()))
+		errs = append(errs,
+			fmt.Errorf("invalid cipher suites: %w. Please use the secure cipher names: %v", err,
+				cliflag.PreferredTLSCipherNames()))
 	}
 	if _, err := cliflag.TLSCurvePreferences(v.TLS.CurvePreferences); err != nil {
 		errs = append(errs, fmt.Errorf("invalid curve preferences: %w", err))
@@ -143,7 +145,8 @@ func trackedValues(path *field.Path, kind configapi.SourceKind, values []string)
 	return errs
 }
 
-func customLabelKinds(path *field.Path, entries []configapi.ControllerMetricsCustomLabel, counts map[configapi.SourceKind]int) field.ErrorList {
+func customLabelKinds(path *field.Path, entries []configapi.ControllerMetricsCustomLabel,
+	counts map[configapi.SourceKind]int) field.ErrorList {
 	var errs field.ErrorList
 	for _, kind := range slices.Sorted(maps.Keys(counts)) {
 		limit, known := maxCustomLabelsKind[kind]
@@ -152,7 +155,8 @@ func customLabelKinds(path *field.Path, entries []configapi.ControllerMetricsCus
 			errs = append(errs, field.Invalid(path, entries, fmt.Sprintf("unknown source kind: %s", kind)))
 		case counts[kind] > limit:
 			errs = append(errs, field.Invalid(path, entries,
-				fmt.Sprintf("too many custom labels for source kind %s: found %d, expected <= %d", kind, counts[kind], limit)))
+				fmt.Sprintf("too many custom labels for source kind %s: found %d, expected <= %d", kind, counts[kind],
+					limit)))
 		}
 	}
 	return errs

@@ -63,43 +63,61 @@ func gk(group, kind string) schema.GroupKind { return schema.GroupKind{Group: gr
 var (
 	Job = &Kind{GroupKind: gk("batch", "Job"), Resource: "jobs", Version: "v1", New: object[batchv1.Job],
 		Framework: "batch/job", OpenShift: "BatchJob", MultiKueue: true}
-	JobSet = &Kind{GroupKind: gk("jobset.x-k8s.io", "JobSet"), Resource: "jobsets", Version: "v1alpha2", New: object[crd.JobSet],
+	JobSet = &Kind{GroupKind: gk("jobset.x-k8s.io", "JobSet"), Resource: "jobsets", Version: "v1alpha2",
+		New:       object[crd.JobSet],
 		Framework: "jobset.x-k8s.io/jobset", OpenShift: "JobSet", MultiKueue: true}
-	MPIJob = &Kind{GroupKind: gk("kubeflow.org", "MPIJob"), Resource: "mpijobs", Version: "v2beta1", New: object[crd.MPIJob],
+	MPIJob = &Kind{GroupKind: gk("kubeflow.org", "MPIJob"), Resource: "mpijobs", Version: "v2beta1",
+		New:       object[crd.MPIJob],
 		Framework: "kubeflow.org/mpijob", OpenShift: "MPIJob", MultiKueue: true}
-	PyTorchJob = &Kind{GroupKind: gk("kubeflow.org", "PyTorchJob"), Resource: "pytorchjobs", Version: "v1", New: object[crd.PyTorchJob],
+	PyTorchJob = &Kind{GroupKind: gk("kubeflow.org", "PyTorchJob"), Resource: "pytorchjobs", Version: "v1",
+		New:       object[crd.PyTorchJob],
 		Framework: "kubeflow.org/pytorchjob", OpenShift: "PyTorchJob", MultiKueue: true}
 	TFJob = &Kind{GroupKind: gk("kubeflow.org", "TFJob"), Resource: "tfjobs", Version: "v1", New: object[crd.TFJob],
 		Framework: "kubeflow.org/tfjob", OpenShift: "TFJob", MultiKueue: true}
-	XGBoostJob = &Kind{GroupKind: gk("kubeflow.org", "XGBoostJob"), Resource: "xgboostjobs", Version: "v1", New: object[crd.XGBoostJob],
+	XGBoostJob = &Kind{GroupKind: gk("kubeflow.org", "XGBoostJob"), Resource: "xgboostjobs", Version: "v1",
+		New:       object[crd.XGBoostJob],
 		Framework: "kubeflow.org/xgboostjob", OpenShift: "XGBoostJob", MultiKueue: true}
-	PaddleJob = &Kind{GroupKind: gk("kubeflow.org", "PaddleJob"), Resource: "paddlejobs", Version: "v1", New: object[crd.PaddleJob],
+	PaddleJob = &Kind{GroupKind: gk("kubeflow.org", "PaddleJob"), Resource: "paddlejobs", Version: "v1",
+		New:       object[crd.PaddleJob],
 		Framework: "kubeflow.org/paddlejob", OpenShift: "PaddleJob", MultiKueue: true}
 	// JAXJob is missing in the OpenShift operator: it writes an empty name for it, which Kueue refuses.
 	JAXJob = &Kind{GroupKind: gk("kubeflow.org", "JAXJob"), Resource: "jaxjobs", Version: "v1", New: object[crd.JAXJob],
 		Framework: "kubeflow.org/jaxjob", MultiKueue: true}
-	TrainJob = &Kind{GroupKind: gk("trainer.kubeflow.org", "TrainJob"), Resource: "trainjobs", Version: "v1alpha1", New: object[crd.TrainJob],
+	TrainJob = &Kind{GroupKind: gk("trainer.kubeflow.org", "TrainJob"), Resource: "trainjobs", Version: "v1alpha1",
+		New:       object[crd.TrainJob],
 		Framework: "trainer.kubeflow.org/trainjob", OpenShift: "TrainJob", MultiKueue: true}
-	RayJob = &Kind{GroupKind: gk("ray.io", "RayJob"), Resource: "rayjobs", Version: "v1", Older: []string{"v1alpha1"}, New: object[crd.RayJob],
+	RayJob = &Kind{GroupKind: gk("ray.io", "RayJob"), Resource: "rayjobs", Version: "v1", Older: []string{"v1alpha1"},
+		New:       object[crd.RayJob],
 		Framework: "ray.io/rayjob", OpenShift: "RayJob", MultiKueue: true,
 		Private: []string{"entrypoint", "runtimeEnvYAML", "rayStartParams"}}
-	RayService = &Kind{GroupKind: gk("ray.io", "RayService"), Resource: "rayservices", Version: "v1", Older: []string{"v1alpha1"}, New: object[crd.RayService],
+	RayService = &Kind{GroupKind: gk("ray.io", "RayService"), Resource: "rayservices", Version: "v1",
+		Older: []string{"v1alpha1"}, New: object[crd.RayService],
 		Framework: "ray.io/rayservice", OpenShift: "RayService", MultiKueue: true, OfPods: true}
-	RayCluster = &Kind{GroupKind: gk("ray.io", "RayCluster"), Resource: "rayclusters", Version: "v1", Older: []string{"v1alpha1"}, New: object[crd.RayCluster],
+	RayCluster = &Kind{GroupKind: gk("ray.io", "RayCluster"), Resource: "rayclusters", Version: "v1",
+		Older: []string{"v1alpha1"}, New: object[crd.RayCluster],
 		Framework: "ray.io/raycluster", OpenShift: "RayCluster", MultiKueue: true}
-	AppWrapper = &Kind{GroupKind: gk("workload.codeflare.dev", "AppWrapper"), Resource: "appwrappers", Version: "v1beta2", New: object[crd.AppWrapper],
-		Short: []string{"aw"}, Framework: "workload.codeflare.dev/appwrapper", OpenShift: "AppWrapper", MultiKueue: true}
-	SparkApplication = &Kind{GroupKind: gk("sparkoperator.k8s.io", "SparkApplication"), Resource: "sparkapplications", Version: "v1beta2",
-		New: object[crd.SparkApplication], Short: []string{"sparkapp"},
-		Framework: "sparkoperator.k8s.io/sparkapplication", OpenShift: "SparkApplication", Gate: release.SparkApplicationIntegration,
+	AppWrapper = &Kind{GroupKind: gk("workload.codeflare.dev", "AppWrapper"), Resource: "appwrappers",
+		Version: "v1beta2", New: object[crd.AppWrapper],
+		Short: []string{"aw"}, Framework: "workload.codeflare.dev/appwrapper", OpenShift: "AppWrapper",
+		MultiKueue: true}
+	SparkApplication = &Kind{GroupKind: gk("sparkoperator.k8s.io", "SparkApplication"), Resource: "sparkapplications",
+		Version: "v1beta2",
+		New:     object[crd.SparkApplication], Short: []string{"sparkapp"},
+		Framework: "sparkoperator.k8s.io/sparkapplication", OpenShift: "SparkApplication",
+		Gate:    release.SparkApplicationIntegration,
 		Private: []string{"arguments", "envVars", "envSecretKeyRefs", "sparkConf", "hadoopConf"},
 		Kept:    map[string][]string{"sparkConf": crd.SparkProperties()}}
-	StatefulSet = &Kind{GroupKind: gk("apps", "StatefulSet"), Resource: "statefulsets", Version: "v1", New: object[appsv1.StatefulSet],
-		Short: []string{"sts"}, Framework: "statefulset", OpenShift: "StatefulSet", ImpliesPod: true, MultiKueue: true, OfPods: true}
-	LeaderWorkerSet = &Kind{GroupKind: gk("leaderworkerset.x-k8s.io", "LeaderWorkerSet"), Resource: "leaderworkersets", Version: "v1",
-		New: object[crd.LeaderWorkerSet], Short: []string{"lws"},
-		Framework: "leaderworkerset.x-k8s.io/leaderworkerset", OpenShift: "LeaderWorkerSet", ImpliesPod: true, MultiKueue: true, OfPods: true}
-	Deployment = &Kind{GroupKind: gk("apps", "Deployment"), Resource: "deployments", Version: "v1", New: object[appsv1.Deployment],
+	StatefulSet = &Kind{GroupKind: gk("apps", "StatefulSet"), Resource: "statefulsets", Version: "v1",
+		New:   object[appsv1.StatefulSet],
+		Short: []string{"sts"}, Framework: "statefulset", OpenShift: "StatefulSet", ImpliesPod: true, MultiKueue: true,
+		OfPods: true}
+	LeaderWorkerSet = &Kind{GroupKind: gk("leaderworkerset.x-k8s.io", "LeaderWorkerSet"), Resource: "leaderworkersets",
+		Version: "v1",
+		New:     object[crd.LeaderWorkerSet], Short: []string{"lws"},
+		Framework: "leaderworkerset.x-k8s.io/leaderworkerset", OpenShift: "LeaderWorkerSet", ImpliesPod: true,
+		MultiKueue: true, OfPods: true}
+	Deployment = &Kind{GroupKind: gk("apps", "Deployment"), Resource: "deployments", Version: "v1",
+		New:   object[appsv1.Deployment],
 		Short: []string{"deploy"}, Framework: "deployment", OpenShift: "Deployment", ImpliesPod: true, OfPods: true}
 	Pod = &Kind{GroupKind: gk("", "Pod"), Resource: "pods", Version: "v1", New: object[corev1.Pod],
 		Short: []string{"po"}, Framework: "pod", OpenShift: "Pod", MultiKueue: true, OfPods: true}

@@ -38,24 +38,30 @@ var deviceParts = []form{
 		`ResourceClaimTemplate {template} asks for all devices, which Kueue cannot charge`},
 	{AdminAccess, `ResourceClaimTemplate {template}: AdminAccess is not supported`,
 		`ResourceClaimTemplate {template} asks for admin access, which this Kueue refuses`},
-	{ExtendedHasSources, `extended resource {resource} resolves to DeviceClass {class} with {sources:counters|capacity sources} configured`,
+	{ExtendedHasSources,
+		`extended resource {resource} resolves to DeviceClass {class} with {sources:counters|capacity sources} configured`,
 		`{resource} resolves to DeviceClass {class}, which is charged by sources; use a ResourceClaimTemplate instead`},
-	{SelectorFails, `CEL evaluation failed for DeviceClass {class}:`, `a selector for DeviceClass {class} fails on a device`},
-	{SourceSelectorFails, `CEL evaluation error in {which:deviceSelector|DeviceClass selector|request selector} for device {device:\S+?}:`,
+	{SelectorFails, `CEL evaluation failed for DeviceClass {class}:`,
+		`a selector for DeviceClass {class} fails on a device`},
+	{SourceSelectorFails,
+		`CEL evaluation error in {which:deviceSelector|DeviceClass selector|request selector} for device {device:\S+?}:`,
 		`the {which} fails on device {device}`},
 	{SelectorInvalid, `CEL compilation failed`, `a CEL selector does not compile`},
 	{ClassUnreadable, `failed to get DeviceClass {class}`, `DeviceClass {class} cannot be read`},
 	{ClassSelector, `has invalid CEL selector`, `a DeviceClass has a CEL selector that does not compile`},
 	{NotPublished, `matched devices have no {what:consumesCounters entry for counter|capacity dimension} "{name:[^"]+}"`,
 		`the devices that match do not publish "{name}"`},
-	{CapacityUnmet, `capacity request cannot be satisfied by any matched device`, `no device that matches can give the capacity asked for`},
-	{FractionalExtended, `extended resource quantity must be an integer`, `an extended resource is asked for in a fraction`},
+	{CapacityUnmet, `capacity request cannot be satisfied by any matched device`,
+		`no device that matches can give the capacity asked for`},
+	{FractionalExtended, `extended resource quantity must be an integer`,
+		`an extended resource is asked for in a fraction`},
 }
 
-// innerParts are parts of errors that stand inside of those above, or of messages of attempts. They have no meaning of their
-// own.
+// innerParts are parts of errors that stand inside of those above, or of messages of attempts. They have no meaning of
+// their own.
 var innerParts = []form{
 	{ObjectNotFound, `{kind:DeviceClass|ResourceClaimTemplate}.resource.k8s.io "{name:[^"]+}" not found`, ``},
-	{LimitRangeViolated, `spec.podSets[{set:\d+}].template.{field:spec[^:]*}: Invalid value: {names:\[?(?:"[^"]+"(?:, ?|\])?)+}: ` +
-		`requests must not be {bound:above the limitRange max|below the limitRange min}`, ``},
+	{LimitRangeViolated,
+		`spec.podSets[{set:\d+}].template.{field:spec[^:]*}: Invalid value: {names:\[?(?:"[^"]+"(?:, ?|\])?)+}: ` +
+			`requests must not be {bound:above the limitRange max|below the limitRange min}`, ``},
 }

@@ -22,8 +22,8 @@ const (
 	PendingMigration  Code = "PendingMigration"
 )
 
-// flavorParts mirrors Kueue's flavorassigner (fitsResourceQuota, checkFlavorForPodSets, findFlavorForPodSets) and what its
-// scheduler appends. They are searched for, never split at commas: the reasons hold commas themselves.
+// flavorParts mirrors Kueue's flavorassigner (fitsResourceQuota, checkFlavorForPodSets, findFlavorForPodSets) and what
+// its scheduler appends. They are searched for, never split at commas: the reasons hold commas themselves.
 var flavorParts = []form{
 	{AboveMaximumAlone, `insufficient quota for {resource} in flavor {flavor:[^,]+}, previously considered podsets requests (0) + ` +
 		`current podset request ({asked:[^)]*}) > maximum capacity ({most:[^)]*})`,
@@ -33,7 +33,8 @@ var flavorParts = []form{
 		`{resource}: asks for {asked} on top of {before} for the pod sets before it, but flavor {flavor} can never give this queue more than {most}`},
 	{NotEnoughUnused, `insufficient unused quota for {resource} in flavor {flavor:[^,]+}, {short} more needed`,
 		`{resource}: flavor {flavor} was short by {short}`},
-	{NotCovered, `resource {resource} unavailable in ClusterQueue`, `{resource}: no resource group of the ClusterQueue covers it`},
+	{NotCovered, `resource {resource} unavailable in ClusterQueue`,
+		`{resource}: no resource group of the ClusterQueue covers it`},
 	{UntoleratedTaint, `untolerated taint {taint:\x7b[^\x7d]*\x7d} in flavor {flavor:[^,;]+}`,
 		`flavor {flavor} has the taint {taint}, which the pods do not tolerate`},
 	{NodeAffinity, `flavor {flavor:[^ ]+} doesn't match node affinity`,
@@ -55,7 +56,8 @@ var flavorParts = []form{
 		`flavor {flavor} is only for workloads placed by topology`},
 	{NoTopologyLevel, `Flavor "{flavor:[^"]+}" does not contain the requested level`,
 		`the topology of flavor {flavor} does not have the level the pods ask for`},
-	{PendingPreemption, `. Pending the preemption of {count:\d+} workload(s)`, `it waits for {count} preempted workload(s) to go`},
+	{PendingPreemption, `. Pending the preemption of {count:\d+} workload(s)`,
+		`it waits for {count} preempted workload(s) to go`},
 	{PreemptionFailed, `. Preempting {count:\d+} workload(s) failed, will retry.`,
 		`preempting {count} workload(s) failed; Kueue tries again`},
 	{PendingMigration, `. Pending the migration of {count:\d+} workload(s)`,

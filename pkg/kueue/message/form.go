@@ -49,15 +49,15 @@ func (m Message) Field(name string) string {
 // Is tells that the message has one of the codes.
 func (m Message) Is(codes ...Code) bool { return slices.Contains(codes, m.Code) }
 
-// form is how a message reads. In text and means, {name} stands for a field: a word, or in the text what a pattern after a
-// colon matches.
+// form is how a message reads. In text and means, {name} stands for a field: a word, or in the text what a pattern
+// after a colon matches.
 type form struct {
 	code        Code
 	text, means string
 }
 
-// readForm is a form ready for use. Fixed are the parts of the text around its fields. The pattern is of the text alone:
-// the tables say whether it is a whole message.
+// readForm is a form ready for use. Fixed are the parts of the text around its fields. The pattern is of the text
+// alone: the tables say whether it is a whole message.
 type readForm struct {
 	form
 	fixed   []string
@@ -144,20 +144,22 @@ type found struct {
 	order      int
 }
 
-// scan finds every part of a text that is of a form, in the order of the text. Where parts overlap the first one counts,
-// and of two at one place the earlier form of the table.
+// scan finds every part of a text that is of a form, in the order of the text. Where parts overlap the first one
+// counts, and of two at one place the earlier form of the table.
 func (t *table) scan(text string) []found {
 	var all []found
 	for order, p := range t.patterns() {
 		for _, at := range p.FindAllStringSubmatchIndex(text, -1) {
-			f := found{Message: Message{Code: t.forms[order].code}, form: t.forms[order], start: at[0], end: at[1], order: order}
+			f := found{Message: Message{Code: t.forms[order].code}, form: t.forms[order], start: at[0], end: at[1],
+				order: order}
 			for i := 2; i < len(at); i += 2 {
 				f.values = append(f.values, text[at[i]:at[i+1]])
 			}
 			all = append(all, f)
 		}
 	}
-	slices.SortFunc(all, func(a, b found) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.order, b.order)) })
+	slices.SortFunc(all,
+		func(a, b found) int { return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.order, b.order)) })
 	end := 0
 	return slices.DeleteFunc(all, func(f found) bool {
 		if f.start < end {

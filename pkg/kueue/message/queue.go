@@ -23,9 +23,11 @@ const doesNotSelect = `the ClusterQueue's namespaceSelector does not select its 
 
 // ofQueues mirrors getQueueBlocker of Kueue's workload controller and the checks of nominate in its scheduler.
 var ofQueues = []form{
-	{NoLocalQueue, `LocalQueue  doesn't exist`, `it names no LocalQueue; set the label kueue.x-k8s.io/queue-name on the job`},
+	{NoLocalQueue, `LocalQueue  doesn't exist`,
+		`it names no LocalQueue; set the label kueue.x-k8s.io/queue-name on the job`},
 	{LocalQueueNotFound, `LocalQueue {queue} doesn't exist`, `its namespace has no LocalQueue {queue}`},
-	{LocalQueueInactive, `LocalQueue {queue} is inactive`, `LocalQueue {queue} is stopped, or its ClusterQueue cannot admit`},
+	{LocalQueueInactive, `LocalQueue {queue} is inactive`,
+		`LocalQueue {queue} is stopped, or its ClusterQueue cannot admit`},
 	{LocalQueueStopped, `LocalQueue {queue} is stopped`, `LocalQueue {queue} was stopped (spec.stopPolicy)`},
 	{LocalQueueGone, `LocalQueue {queue} is terminating or missing`, `LocalQueue {queue} is being deleted or is gone`},
 	{ClusterQueueNotFound, `ClusterQueue {queue} doesn't exist`, `there is no ClusterQueue {queue}`},
@@ -33,7 +35,8 @@ var ofQueues = []form{
 	{ClusterQueueInactive, `ClusterQueue {queue} is inactive`,
 		`ClusterQueue {queue} admits nothing now: it is stopped, or a flavor or admission check it names is missing`},
 	{ClusterQueueStopped, `ClusterQueue {queue} is stopped`, `ClusterQueue {queue} was stopped (spec.stopPolicy)`},
-	{ClusterQueueGone, `ClusterQueue {queue} is terminating or missing`, `ClusterQueue {queue} is being deleted or is gone`},
+	{ClusterQueueGone, `ClusterQueue {queue} is terminating or missing`,
+		`ClusterQueue {queue} is being deleted or is gone`},
 	{ClusterQueueDrained, `The ClusterQueue is stopped`, `its ClusterQueue was stopped and drained (spec.stopPolicy)`},
 	{LocalQueueDrained, `The LocalQueue is stopped`, `its LocalQueue was stopped and drained (spec.stopPolicy)`},
 	{NamespaceMismatch, `workload namespace doesn't match ClusterQueue selector`, doesNotSelect},

@@ -49,8 +49,8 @@ type Cause struct {
 	Path, Value string
 }
 
-// reasons are what Kueue gives for a ClusterQueue as the reason of its condition, and how its message begins to speak of
-// it. The order is the one in which Kueue names several. Causes without a reason are not told by a condition.
+// reasons are what Kueue gives for a ClusterQueue as the reason of its condition, and how its message begins to speak
+// of it. The order is the one in which Kueue names several. Causes without a reason are not told by a condition.
 var reasons = []struct {
 	kind         CauseKind
 	reason, text string
@@ -134,23 +134,25 @@ func only(causes []Cause, kind CauseKind) []Cause {
 
 // texts put a cause into words that follow "the queue is inactive: ". NAMES, OTHERS and VALUE stand for its fields.
 var texts = map[CauseKind]string{
-	Terminating:                "it is being deleted (metadata.deletionTimestamp)",
-	Stopped:                    "it is stopped (spec.stopPolicy VALUE)",
-	FlavorNotFound:             "ResourceFlavor NAMES does not exist",
-	CheckNotFound:              "AdmissionCheck NAMES does not exist",
-	CheckInactive:              "AdmissionCheck NAMES is not active",
-	SeveralMultiKueue:          "AdmissionChecks NAMES are all of MultiKueue, and a ClusterQueue can have one",
-	MultiKueuePerFlavor:        "AdmissionCheck NAMES is of MultiKueue and leaves flavors of the queue out (onFlavors)",
-	MultiKueueWithProvisioning: "AdmissionCheck NAMES is of MultiKueue, and OTHERS makes ProvisioningRequests: the two don't go together",
-	TopologyNotFound:           "Topology NAMES of ResourceFlavor OTHERS does not exist",
-	CohortCycle:                "Cohort NAMES is its own ancestor (spec.parentName)",
-	Reported:                   "it says so itself (VALUE)",
-	ClusterQueueNotFound:       "there is no ClusterQueue NAMES",
-	ClusterQueueInactive:       "ClusterQueue NAMES is inactive",
+	Terminating:         "it is being deleted (metadata.deletionTimestamp)",
+	Stopped:             "it is stopped (spec.stopPolicy VALUE)",
+	FlavorNotFound:      "ResourceFlavor NAMES does not exist",
+	CheckNotFound:       "AdmissionCheck NAMES does not exist",
+	CheckInactive:       "AdmissionCheck NAMES is not active",
+	SeveralMultiKueue:   "AdmissionChecks NAMES are all of MultiKueue, and a ClusterQueue can have one",
+	MultiKueuePerFlavor: "AdmissionCheck NAMES is of MultiKueue and leaves flavors of the queue out (onFlavors)",
+	MultiKueueWithProvisioning: "AdmissionCheck NAMES is of MultiKueue, and OTHERS makes ProvisioningRequests: the " +
+		"two don't go together",
+	TopologyNotFound:     "Topology NAMES of ResourceFlavor OTHERS does not exist",
+	CohortCycle:          "Cohort NAMES is its own ancestor (spec.parentName)",
+	Reported:             "it says so itself (VALUE)",
+	ClusterQueueNotFound: "there is no ClusterQueue NAMES",
+	ClusterQueueInactive: "ClusterQueue NAMES is inactive",
 }
 
 // Text puts the cause into words for people; they follow "the queue is inactive: ".
 func (c Cause) Text() string {
-	return strings.NewReplacer("NAMES", strings.Join(c.Names, ", "), "OTHERS", strings.Join(c.Others, ", "), "VALUE", c.Value).
+	return strings.NewReplacer("NAMES", strings.Join(c.Names, ", "), "OTHERS", strings.Join(c.Others, ", "), "VALUE",
+		c.Value).
 		Replace(texts[c.Kind])
 }

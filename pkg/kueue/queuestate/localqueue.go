@@ -55,9 +55,9 @@ func (q *Queues) LocalQueue(namespace, name string) *State {
 	return s
 }
 
-// LacksClusterQueue names the field of a LocalQueue that shows that its ClusterQueue, which is not in the input, does not
-// exist, with what it says: the reference, where the input holds ClusterQueues, or else what Kueue has written about it.
-// It is empty when the input can't tell.
+// LacksClusterQueue names the field of a LocalQueue that shows that its ClusterQueue, which is not in the input, does
+// not exist, with what it says: the reference, where the input holds ClusterQueues, or else what Kueue has written
+// about it. It is empty when the input can't tell.
 func (q *Queues) LacksClusterQueue(record *cluster.Object) (field, value string) {
 	lq := cluster.As[*kueue.LocalQueue](record)
 	if lq == nil || q.snap.Get(cluster.ClusterQueue, "", string(lq.Spec.ClusterQueue)) != nil {

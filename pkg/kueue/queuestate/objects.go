@@ -60,10 +60,12 @@ func (s *shown) flavors(cq *kueue.ClusterQueue) (topologies []Cause) {
 			switch {
 			case f == nil && s.has(cluster.ResourceFlavor):
 				s.add(Cause{Kind: FlavorNotFound, Names: []string{name}, Path: path})
-			case f == nil || f.Spec.TopologyName == nil || seen[fq.Name] || !s.q.conf.Enabled(release.TopologyAwareScheduling):
+			case f == nil || f.Spec.TopologyName == nil || seen[fq.Name] ||
+				!s.q.conf.Enabled(release.TopologyAwareScheduling):
 			case s.q.snap.Get(cluster.Topology, "", string(*f.Spec.TopologyName)) == nil && s.has(cluster.Topology):
-				topologies = append(topologies, Cause{Kind: TopologyNotFound, Names: []string{string(*f.Spec.TopologyName)},
-					Others: []string{name}, Path: path})
+				topologies = append(topologies,
+					Cause{Kind: TopologyNotFound, Names: []string{string(*f.Spec.TopologyName)},
+						Others: []string{name}, Path: path})
 			}
 			seen[fq.Name] = true
 		}
@@ -101,7 +103,8 @@ func (s *shown) checks(cq *kueue.ClusterQueue) {
 			several.Names, several.Path = append(several.Names, name), at+".name"
 			both.Names, both.Path = append(both.Names, name), at+".name"
 			if len(c.OnFlavors) > 0 && !onAll(cq, c.OnFlavors) {
-				perFlavor = append(perFlavor, Cause{Kind: MultiKueuePerFlavor, Names: []string{name}, Path: at + ".onFlavors"})
+				perFlavor = append(perFlavor,
+					Cause{Kind: MultiKueuePerFlavor, Names: []string{name}, Path: at + ".onFlavors"})
 			}
 		}
 	}

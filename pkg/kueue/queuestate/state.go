@@ -98,7 +98,8 @@ func predicted(causes []Cause, missing []string) Condition {
 	told := slices.ContainsFunc(causes, func(c Cause) bool { return c.Kind != CohortCycle })
 	switch {
 	case len(causes) > 0 && causes[0].Kind == Terminating:
-		return Condition{Status: metav1.ConditionFalse, Reason: kueue.ClusterQueueActiveReasonTerminating, Message: clusterQueueGoing}
+		return Condition{Status: metav1.ConditionFalse, Reason: kueue.ClusterQueueActiveReasonTerminating,
+			Message: clusterQueueGoing}
 	case told && len(missing) > 0:
 		// That it is inactive is certain; what else Kueue would name is not.
 		reason, _ := condition(causes)

@@ -9,7 +9,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
 )
 
-// Reports tells that the status of a ClusterQueue tells of its usage: a manifest, and a status that was never written, do not.
+// Reports tells that the status of a ClusterQueue tells of its usage: a manifest, and a status that was never written,
+// do not.
 func Reports(record *cluster.Object, q *kueue.ClusterQueue) bool {
 	return !record.Laid && len(q.Status.FlavorsReservation) > 0
 }

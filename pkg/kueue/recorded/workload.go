@@ -42,8 +42,8 @@ type FlavorResource struct {
 	Resource corev1.ResourceName
 }
 
-// Held yields what the pod sets of a Workload hold, for each pod set, flavor and resource. Resources without flavor hold no
-// quota. The order is arbitrary.
+// Held yields what the pod sets of a Workload hold, for each pod set, flavor and resource. Resources without flavor
+// hold no quota. The order is arbitrary.
 func Held(w *kueue.Workload) iter.Seq2[FlavorResource, resource.Quantity] {
 	return func(yield func(FlavorResource, resource.Quantity) bool) {
 		for ps := range PodSets(w) {

@@ -103,7 +103,8 @@ type Behavior struct {
 	// RejectNegativeResources: the Workload webhook refuses negative requests and limits.
 	// Gate WorkloadValidateResourcesAreNonNegative.
 	RejectNegativeResources bool
-	// PodsKeyCheckedEverywhere: the reserved name `pods` is refused in limits and at pod level too; else only in requests.
+	// PodsKeyCheckedEverywhere: the reserved name `pods` is refused in limits and at pod level too; else only in
+	// requests.
 	PodsKeyCheckedEverywhere bool
 	// ClampCPU: conversion of cpu to milli saturates.
 	ClampCPU bool
@@ -113,8 +114,8 @@ type Behavior struct {
 	SaturateScale bool
 	// SaturateAddSub: adding and subtracting requests saturates; else it wraps.
 	SaturateAddSub bool
-	// LimitIsRequest: a container's limit stands for a request it lacks before LimitRange defaults are looked at; else a
-	// default request of a LimitRange comes first.
+	// LimitIsRequest: a container's limit stands for a request it lacks before LimitRange defaults are looked at; else
+	// a default request of a LimitRange comes first.
 	LimitIsRequest bool
 	// PodLevelCoversContainers: requests at pod level below the sum of the containers are charged as that sum.
 	PodLevelCoversContainers bool
@@ -122,10 +123,11 @@ type Behavior struct {
 	ExcludedInputTransformed bool
 	// ExcludedMultiplierMultiplies: a multiplyBy resource that an excluded prefix matches still multiplies.
 	ExcludedMultiplierMultiplies bool
-	// SparkOverheadCharged: cores, memory overhead and its default are charged for a SparkApplication, as Spark requests
-	// them; else coreRequest and memory alone.
+	// SparkOverheadCharged: cores, memory overhead and its default are charged for a SparkApplication, as Spark
+	// requests them; else coreRequest and memory alone.
 	SparkOverheadCharged bool
-	// ReclaimOfPodSet: a Job with more parallelism than completions frees pods beyond its count; else beyond parallelism.
+	// ReclaimOfPodSet: a Job with more parallelism than completions frees pods beyond its count; else beyond
+	// parallelism.
 	ReclaimOfPodSet bool
 	// PodLevelResources: spec.resources of pods takes part in LimitRange defaults and checks and in
 	// limits standing for requests.
@@ -161,11 +163,13 @@ type Behavior struct {
 	AnnotationIdentifiers bool
 	// LongPrebuiltAnnotation: a prebuilt name over 63 characters in an annotation is honoured with that gate off, too.
 	LongPrebuiltAnnotation bool
-	// PodGroupOwnerValidated: a pod group refuses a foreign Workload of its name. Gate PodIntegrationValidateGroupOwner.
+	// PodGroupOwnerValidated: a pod group refuses a foreign Workload of its name. Gate
+	// PodIntegrationValidateGroupOwner.
 	PodGroupOwnerValidated bool
 	// RayJobOnHold: a RayJob in ValidationFailed gives its quota back.
 	RayJobOnHold bool
-	// WPCDefaulting: an unlabelled job gets the WorkloadPriorityClass named `default`. Gate WorkloadPriorityClassDefaulting.
+	// WPCDefaulting: an unlabelled job gets the WorkloadPriorityClass named `default`. Gate
+	// WorkloadPriorityClassDefaulting.
 	WPCDefaulting bool
 	// WFPRDefaulted: waitForPodsReady has defaults when it is absent (v1beta2); else it is off.
 	WFPRDefaulted bool
@@ -190,11 +194,11 @@ type Behavior struct {
 	PreemptorsFirst bool
 	// EquivalenceHashing: a workload equal to one that failed is parked unseen. Gate SchedulingEquivalenceHashing.
 	EquivalenceHashing bool
-	// AFSPerWorkloadLedger: the entry penalty of admission fair sharing is kept for each Workload; else one of a Workload
-	// with admission checks may be counted for ever.
+	// AFSPerWorkloadLedger: the entry penalty of admission fair sharing is kept for each Workload; else one of a
+	// Workload with admission checks may be counted for ever.
 	AFSPerWorkloadLedger bool
-	// AFSLocalQueuesByKey: whom to preempt is compared by the usage of LocalQueues also where their names in two namespaces
-	// are the same.
+	// AFSLocalQueuesByKey: whom to preempt is compared by the usage of LocalQueues also where their names in two
+	// namespaces are the same.
 	AFSLocalQueuesByKey bool
 	// AFSNonPositiveWeightLast: LocalQueues with a weight of zero or less sort last; else they may sort first.
 	AFSNonPositiveWeightLast bool
@@ -208,8 +212,8 @@ type Behavior struct {
 	BypassMessage bool
 	// NamespaceMsgLower: the namespace message starts in lower case.
 	NamespaceMsgLower bool
-	// SortedGreaterKeys: the names in "requests must not exceed its limits", and in the like of LimitRanges, are sorted; else in
-	// map order.
+	// SortedGreaterKeys: the names in "requests must not exceed its limits", and in the like of LimitRanges, are
+	// sorted; else in map order.
 	SortedGreaterKeys bool
 
 	// What the manager checks before it starts.
@@ -218,7 +222,8 @@ type Behavior struct {
 	GateDepsByLibrary bool
 	// LinksKubernetesGates: the manager's registry of gates holds Kubernetes' own, with their dependencies.
 	LinksKubernetesGates bool
-	// GatesSetAfterCheck: gates are checked at their defaults and set afterwards, so no dependency is ever found missing.
+	// GatesSetAfterCheck: gates are checked at their defaults and set afterwards, so no dependency is ever found
+	// missing.
 	GatesSetAfterCheck bool
 	// GateSourcesCheckedFirst: gates given by flag and by configuration are refused before their names are looked at.
 	GateSourcesCheckedFirst bool
@@ -233,8 +238,8 @@ type Behavior struct {
 	ReservedPodsName bool
 	// CapacityNameChecked: the name of a capacity source with more than one slash is refused; else it never matches.
 	CapacityNameChecked bool
-	// Announced: what the release changes is known from its release notes, so that its gates may be incomplete and a name
-	// unknown here is no error.
+	// Announced: what the release changes is known from its release notes, so that its gates may be incomplete and a
+	// name unknown here is no error.
 	Announced bool
 	// ServesV1beta1: Workloads and queues are served in kueue.x-k8s.io/v1beta1, too.
 	ServesV1beta1 bool

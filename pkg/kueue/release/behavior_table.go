@@ -56,7 +56,8 @@ var rules = []rule{
 	{func(b *Behavior) *bool { return &b.ReclaimCompletedIndexes }, from("v0.17.8", "v0.18.4", "v0.19.0", "v0.20.0")},
 	{func(b *Behavior) *bool { return &b.ReclaimFailedIndexes }, august},
 	{func(b *Behavior) *bool { return &b.RayAutoscalerCharged }, since19},
-	{func(b *Behavior) *bool { return &b.RaySidecarSubmitterCharged }, from("v0.17.7", "v0.18.3", "v0.19.0", "v0.20.0")},
+	{func(b *Behavior) *bool { return &b.RaySidecarSubmitterCharged },
+		from("v0.17.7", "v0.18.3", "v0.19.0", "v0.20.0")},
 	{func(b *Behavior) *bool { return &b.RayRedisCleanupCharged }, from("v0.17.6", "v0.18.2", "v0.19.0", "v0.20.0")},
 	{func(b *Behavior) *bool { return &b.MPINilReplicaSkipped }, august},
 

@@ -113,14 +113,15 @@ func (g Gates) Defaults() map[string]bool {
 // Names lists the names of Kueue's own gates in the release, sorted.
 func (g Gates) Names() []string { return slices.Sorted(maps.Keys(g.kueue)) }
 
-// Knows tells whether the release knows a feature gate of this name, Kueue's own or one of the libraries it is built with.
+// Knows tells whether the release knows a feature gate of this name, Kueue's own or one of the libraries it is built
+// with.
 func (g Gates) Knows(name string) bool {
 	_, known := g.known[name]
 	return known
 }
 
-// unannounced tells that the release may know a gate though it isn't known here: its gates are known from release notes,
-// and no release is known to have had this one.
+// unannounced tells that the release may know a gate though it isn't known here: its gates are known from release
+// notes, and no release is known to have had this one.
 func (g Gates) unannounced(name string) bool {
 	return g.behavior.Announced && len(WithGate(name)) == 0
 }
@@ -161,7 +162,8 @@ func (g Gates) Set(values map[string]bool) (map[string]bool, error) {
 		case !known:
 			unknown = append(unknown, fmt.Errorf("unrecognized feature gate: %s", name))
 		case spec.locked && spec.on != values[name]:
-			errs = append(errs, fmt.Errorf("cannot set feature gate %s to %t, feature is locked to %t", name, values[name], spec.on))
+			errs = append(errs,
+				fmt.Errorf("cannot set feature gate %s to %t, feature is locked to %t", name, values[name], spec.on))
 		default:
 			effective[name] = values[name]
 		}
@@ -263,7 +265,8 @@ func FormatFeatureGates(m map[string]bool) string {
 	return strings.Join(out, ",")
 }
 
-// WithGate lists the releases that know a feature gate of Kueue, in the order of releases; none for a name that never was one.
+// WithGate lists the releases that know a feature gate of Kueue, in the order of releases; none for a name that never
+// was one.
 func WithGate(name string) []string {
 	var out []string
 	for i, r := range releases {

@@ -49,11 +49,13 @@ func ParseOpenShift(s string) (Version, error) {
 	upstream, known := openShiftLines[line]
 	if !known {
 		v, err := Parse(s)
-		v.Assumption = fmt.Sprintf("the Red Hat build of Kueue %s is not known; it is taken to behave as %s", line, v.Release)
+		v.Assumption = fmt.Sprintf("the Red Hat build of Kueue %s is not known; it is taken to behave as %s", line,
+			v.Release)
 		return v, err
 	}
 	v, err := Parse(upstream)
-	v.Assumption = strings.TrimSuffix(fmt.Sprintf("the Red Hat build of Kueue %s is based on %s; %s", line, upstream, v.Assumption), "; ")
+	v.Assumption = strings.TrimSuffix(fmt.Sprintf("the Red Hat build of Kueue %s is based on %s; %s", line, upstream,
+		v.Assumption), "; ")
 	return v, err
 }
 
@@ -138,7 +140,8 @@ func Parse(s string) (Version, error) {
 func newestPatch(v Version, minor int) Version {
 	for i, n := range slices.Backward(knownNumbers) {
 		if n.minor == minor {
-			v.Assumption = fmt.Sprintf("Kueue %s names no patch; its newest known one, %s, is assumed", v.Text, releases[i])
+			v.Assumption = fmt.Sprintf("Kueue %s names no patch; its newest known one, %s, is assumed", v.Text,
+				releases[i])
 			v.Text, v.Release = releases[i], releases[i]
 			return v
 		}

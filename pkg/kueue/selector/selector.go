@@ -116,7 +116,8 @@ func (l Library) unreadable(d dracel.Device) []error {
 			out = append(out, &ListError{Attribute: name})
 		default:
 			alone := map[resourcev1.QualifiedName]resourcev1.DeviceAttribute{name: a}
-			_, _, err := always().DeviceMatches(context.Background(), dracel.Device{Driver: d.Driver, Attributes: alone})
+			_, _, err := always().DeviceMatches(context.Background(),
+				dracel.Device{Driver: d.Driver, Attributes: alone})
 			if err != nil {
 				out = append(out, err)
 			}

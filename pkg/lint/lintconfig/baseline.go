@@ -62,7 +62,8 @@ func LoadBaseline(name string) (*Baseline, error) {
 		return nil, fmt.Errorf("%s:%d: %w; write it anew with --write-baseline", name, lineOfJSON(text, err), err)
 	}
 	if file.APIVersion != baselineVersion || file.Kind != baselineKind {
-		return nil, fmt.Errorf("%s is not a baseline: it must begin with apiVersion %s and kind %s", name, baselineVersion, baselineKind)
+		return nil, fmt.Errorf("%s is not a baseline: it must begin with apiVersion %s and kind %s", name,
+			baselineVersion, baselineKind)
 	}
 	b := &Baseline{left: map[known]int{}, dir: filepath.Dir(name)}
 	for _, e := range file.Findings {

@@ -190,7 +190,8 @@ func (c *Config) validate() error {
 	switch c.FailOn {
 	case "", "none", string(lint.Error), string(lint.Warning), string(lint.Info):
 	default:
-		faults = append(faults, c.at(fmt.Errorf("failOn must be error, warning, info or none, not %q", c.FailOn), "failOn"))
+		faults = append(faults,
+			c.at(fmt.Errorf("failOn must be error, warning, info or none, not %q", c.FailOn), "failOn"))
 	}
 	if c.KubernetesVersion != "" {
 		if _, err := lint.ParseKubernetes(c.KubernetesVersion); err != nil {
@@ -199,7 +200,8 @@ func (c *Config) validate() error {
 	}
 	for i, e := range c.Exclude {
 		if len(e.Paths)+len(e.Namespaces)+len(e.Kinds)+len(e.Rules) == 0 {
-			faults = append(faults, c.at(errors.New("an exclusion needs paths, namespaces, kinds or rules"), "exclude", i))
+			faults = append(faults,
+				c.at(errors.New("an exclusion needs paths, namespaces, kinds or rules"), "exclude", i))
 		}
 		for field, patterns := range map[string][]string{"paths": e.Paths, "namespaces": e.Namespaces} {
 			for j, p := range patterns {
@@ -240,9 +242,12 @@ func (c *Config) RuleSeverities(rules []*lint.Rule) (map[string]lint.Severity, e
 		r := lint.Find(rules, name)
 		switch {
 		case r == nil:
-			faults = append(faults, c.at(fmt.Errorf("there is no rule %q; kubectl gpu-quota rules list shows them, and rules of a pack need rulePacks", name), "severities", name))
+			faults = append(faults, c.at(fmt.Errorf("there is no rule %q; kubectl gpu-quota rules list shows them, "+
+				"and rules of a pack need rulePacks", name), "severities", name))
 		case severity != lint.Error && severity != lint.Warning && severity != lint.Info && severity != lint.Off:
-			faults = append(faults, c.at(fmt.Errorf("the severity of %s must be error, warning, info or off, not %q", name, severity), "severities", name))
+			faults = append(faults,
+				c.at(fmt.Errorf("the severity of %s must be error, warning, info or off, not %q", name, severity),
+					"severities", name))
 		default:
 			out[r.ID] = severity
 		}
@@ -250,7 +255,8 @@ func (c *Config) RuleSeverities(rules []*lint.Rule) (map[string]lint.Severity, e
 	for i, e := range c.Exclude {
 		for j, name := range e.Rules {
 			if lint.Find(rules, name) == nil {
-				faults = append(faults, c.at(fmt.Errorf("there is no rule %q; kubectl gpu-quota rules list shows them, and rules of a pack need rulePacks", name), "exclude", i, "rules", j))
+				faults = append(faults, c.at(fmt.Errorf("there is no rule %q; kubectl gpu-quota rules list shows "+
+					"them, and rules of a pack need rulePacks", name), "exclude", i, "rules", j))
 			}
 		}
 	}

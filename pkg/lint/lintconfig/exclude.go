@@ -47,7 +47,8 @@ func (c *Config) applies(e Exclusion, f lint.Finding) bool {
 	return (len(e.Paths) == 0 || c.matchesPath(e.Paths, f.At.File)) &&
 		(len(e.Rules) == 0 || slices.Contains(e.Rules, f.Rule.ID) || slices.Contains(e.Rules, f.Rule.Name)) &&
 		(len(e.Kinds) == 0 || slices.ContainsFunc(e.Kinds, func(kind string) bool { return isKind(object, kind) })) &&
-		(len(e.Namespaces) == 0 || namespace != "" && slices.ContainsFunc(e.Namespaces, func(p string) bool { return doublestar.MatchUnvalidated(p, namespace) }))
+		(len(e.Namespaces) == 0 || namespace != "" &&
+			slices.ContainsFunc(e.Namespaces, func(p string) bool { return doublestar.MatchUnvalidated(p, namespace) }))
 }
 
 // isKind compares with Deployment or Deployment.apps.

@@ -30,7 +30,8 @@ func (s *Set) Rules() []*lint.Rule {
 	return out
 }
 
-// Wants tells whether a rule looks at the documents of a kind as they are written: those that the program reads only in part.
+// Wants tells whether a rule looks at the documents of a kind as they are written: those that the program reads only in
+// part.
 func (s *Set) Wants(apiVersion, kind string) bool {
 	if s == nil {
 		return false
@@ -67,7 +68,8 @@ func (c *compiled) rule() *lint.Rule {
 	if len(r.Examples.Good) > 0 {
 		doc.Good = r.Examples.Good[0].Manifests
 	}
-	return &lint.Rule{ID: r.ID, Pack: c.document.file, Name: r.Name, Severity: severities[r.Severity], Doc: doc, Needs: c.needs(), Check: c.check}
+	return &lint.Rule{ID: r.ID, Pack: c.document.file, Name: r.Name, Severity: severities[r.Severity], Doc: doc,
+		Needs: c.needs(), Check: c.check}
 }
 
 // needed are the kinds without which a variable or a field of one can't be told.

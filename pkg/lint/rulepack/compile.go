@@ -21,7 +21,8 @@ type compiled struct {
 	labels, namespaceLabels labels.Selector
 
 	expression, message, path cel.Program
-	// uses are what the expressions name: variables, their fields as `cluster.mappings`, and fields of anything as `.total`.
+	// uses are what the expressions name: variables, their fields as `cluster.mappings`, and fields of anything as
+	// `.total`.
 	uses map[string]bool
 }
 
@@ -56,20 +57,26 @@ func (c *compiled) program(env *environment, field, text string, types []*cel.Ty
 	ast, issues := env.Compile(text)
 	var problems Errors
 	for _, e := range issues.Errors() {
-		problems = append(problems, c.document.inside(c.of.ID, field+": "+strings.TrimSuffix(oneLine(e.Message), " (in container '')"), e.Location.Line(), e.Location.Column(), at...))
+		problems = append(problems,
+			c.document.inside(c.of.ID, field+": "+strings.TrimSuffix(oneLine(e.Message), " (in container '')"),
+				e.Location.Line(), e.Location.Column(), at...))
 	}
 	if len(problems) > 0 {
 		return nil, problems
 	}
 	fits := func(t *cel.Type) bool { return t.IsAssignableType(ast.OutputType()) }
-	if !slices.ContainsFunc(types, fits) && !ast.OutputType().IsExactType(cel.DynType) { // what is dynamic is checked when it is evaluated
+	// what is dynamic is checked when it is evaluated
+	if !slices.ContainsFunc(types, fits) && !ast.OutputType().IsExactType(cel.DynType) {
 		names := make([]string, len(types))
 		for i, t := range types {
 			names[i] = t.String()
 		}
-		return nil, Errors{c.document.at(c.of.ID, fmt.Sprintf("%s: it gives %s, and must give %s", field, ast.OutputType(), strings.Join(names, " or ")), at...)}
+		return nil, Errors{c.document.at(c.of.ID,
+			fmt.Sprintf("%s: it gives %s, and must give %s", field, ast.OutputType(),
+				strings.Join(names, " or ")), at...)}
 	}
-	program, err := env.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(costLimit), cel.InterruptCheckFrequency(interruptEvery))
+	program, err := env.Program(ast, cel.EvalOptions(cel.OptOptimize), cel.CostLimit(costLimit),
+		cel.InterruptCheckFrequency(interruptEvery))
 	if err != nil {
 		return nil, Errors{c.document.at(c.of.ID, field+": "+oneLine(err.Error()), at...)}
 	}
@@ -100,7 +107,9 @@ func (c *compiled) misused() Errors {
 		}
 		for _, name := range []string{varCharge, varQueue} {
 			if c.uses[name] {
-				return Errors{c.document.at(c.of.ID, fmt.Sprintf("%s is a variable of workloads, and a %s is none", name, gk.Kind), "spec", "rules", c.index, "match", "kinds")}
+				return Errors{c.document.at(c.of.ID,
+					fmt.Sprintf("%s is a variable of workloads, and a %s is none", name,
+						gk.Kind), "spec", "rules", c.index, "match", "kinds")}
 			}
 		}
 	}

@@ -26,7 +26,8 @@ func countDevices(p *lint.Pass, w *workload.Workload, into map[string]int64) str
 		for _, claim := range ps.Template.Spec.ResourceClaims {
 			switch {
 			case claim.ResourceClaimTemplateName != nil:
-				t, _, ok := cluster.Lookup[*resourcev1.ResourceClaimTemplate](p.Snapshot, cluster.ResourceClaimTemplate, w.Namespace, *claim.ResourceClaimTemplateName)
+				t, _, ok := cluster.Lookup[*resourcev1.ResourceClaimTemplate](p.Snapshot, cluster.ResourceClaimTemplate,
+					w.Namespace, *claim.ResourceClaimTemplateName)
 				if !ok && !p.Snapshot.Coverage.HasIn(cluster.ResourceClaimTemplate, w.Namespace) {
 					return cluster.ResourceClaimTemplate.Kind
 				}
@@ -35,7 +36,8 @@ func countDevices(p *lint.Pass, w *workload.Workload, into map[string]int64) str
 				}
 			case claim.ResourceClaimName != nil:
 				// The pods share the claim.
-				t, _, ok := cluster.Lookup[*resourcev1.ResourceClaim](p.Snapshot, cluster.ResourceClaim, w.Namespace, *claim.ResourceClaimName)
+				t, _, ok := cluster.Lookup[*resourcev1.ResourceClaim](p.Snapshot, cluster.ResourceClaim, w.Namespace,
+					*claim.ResourceClaimName)
 				if !ok && !p.Snapshot.Coverage.HasIn(cluster.ResourceClaim, w.Namespace) {
 					return cluster.ResourceClaim.Kind
 				}
@@ -44,7 +46,8 @@ func countDevices(p *lint.Pass, w *workload.Workload, into map[string]int64) str
 				}
 			}
 		}
-		for name, q := range resourcehelper.PodRequests(&corev1.Pod{Spec: *requester.PodSet(w.Namespace, ps).Spec}, resourcehelper.PodResourcesOptions{}) {
+		for name, q := range resourcehelper.PodRequests(&corev1.Pod{Spec: *requester.PodSet(w.Namespace, ps).Spec},
+			resourcehelper.PodResourcesOptions{}) {
 			if device, ok := extendedResource(name); ok && q.Value() > 0 {
 				into[device] = charge.Add(into[device], times(q.Value(), pods))
 			}

@@ -32,7 +32,8 @@ func newEnv() (*environment, error) {
 		ext.Strings(ext.StringsVersion(4)), ext.Lists(), ext.Sets(), ext.Bindings(), ext.TwoVarComprehensions(),
 		library.Quantity(), library.Lists(), library.Regex(),
 		// The provider of native types is laid over the libraries' own.
-		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[Charge](), reflect.TypeFor[PodSet](), reflect.TypeFor[Queue](), reflect.TypeFor[Cluster]()),
+		ext.NativeTypes(ext.ParseStructTags(true), reflect.TypeFor[Charge](), reflect.TypeFor[PodSet](),
+			reflect.TypeFor[Queue](), reflect.TypeFor[Cluster]()),
 		cel.Variable(varObject, cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable(varCharge, cel.ObjectType("rulepack.Charge")),
 		cel.Variable(varQueue, cel.ObjectType("rulepack.Queue")),

@@ -36,7 +36,8 @@ func (e *Error) Error() string {
 	b.WriteString(e.Message)
 	if e.Text != "" && e.Column > 0 {
 		number := fmt.Sprintf("%5d | ", e.Line)
-		fmt.Fprintf(&b, "\n%s%s\n%*s | %s^", number, strings.ReplaceAll(e.Text, "\t", " "), len(number)-3, "", strings.Repeat(" ", indentTo(e.Text, e.Column)))
+		fmt.Fprintf(&b, "\n%s%s\n%*s | %s^", number, strings.ReplaceAll(e.Text, "\t", " "), len(number)-3, "",
+			strings.Repeat(" ", indentTo(e.Text, e.Column)))
 	}
 	return b.String()
 }

@@ -23,8 +23,8 @@ type Outcome struct {
 	Wrong string
 }
 
-// Test tries every rule on its examples, in the order of IDs. A rule without a good or a bad example fails. The error is
-// that of ctx.
+// Test tries every rule on its examples, in the order of IDs. A rule without a good or a bad example fails. The error
+// is that of ctx.
 func (s *Set) Test(ctx context.Context) ([]Outcome, error) {
 	var out []Outcome
 	for _, c := range s.compiled {

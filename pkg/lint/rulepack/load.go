@@ -17,8 +17,8 @@ type Set struct {
 	compiled []*compiled
 }
 
-// Load reads rule packs. A path is a file, or a directory whose .yaml and .yml files are read with those of all directories
-// below it. The error is an [Errors] for mistakes in packs, else says which file can't be read.
+// Load reads rule packs. A path is a file, or a directory whose .yaml and .yml files are read with those of all
+// directories below it. The error is an [Errors] for mistakes in packs, else says which file can't be read.
 func Load(paths ...string) (*Set, error) {
 	l := &loader{set: &Set{}, known: map[string]string{}}
 	if len(paths) == 0 {
@@ -101,7 +101,8 @@ func (l *loader) file(name string, data []byte) {
 	}
 	for _, d := range documents {
 		if d.pack.APIVersion != APIVersion || d.pack.Kind != Kind {
-			l.problems = append(l.problems, d.at("", fmt.Sprintf("%s %q is no rule pack: it must be of apiVersion %s and kind %s", d.pack.APIVersion, d.pack.Kind, APIVersion, Kind)))
+			l.problems = append(l.problems, d.at("", fmt.Sprintf("%s %q is no rule pack: it must be of apiVersion %s "+
+				"and kind %s", d.pack.APIVersion, d.pack.Kind, APIVersion, Kind)))
 			continue
 		}
 		if len(d.pack.Spec.Rules) == 0 {
@@ -132,12 +133,14 @@ func (l *loader) rule(d *document, i int) {
 	}
 	switch {
 	case !ruleID.MatchString(r.ID):
-		wrong(fmt.Sprintf("id %q must be two to sixteen capital letters and three digits, such as HOUSE001", r.ID), "id")
+		wrong(fmt.Sprintf("id %q must be two to sixteen capital letters and three digits, such as HOUSE001", r.ID),
+			"id")
 	case strings.HasPrefix(r.ID, "GQ"):
 		wrong(fmt.Sprintf("id %s: GQ is reserved for the program's own rules", r.ID), "id")
 	}
 	if !ruleName.MatchString(r.Name) {
-		wrong(fmt.Sprintf("name %q must be lower-case words joined with dashes, such as gpus-per-workload", r.Name), "name")
+		wrong(fmt.Sprintf("name %q must be lower-case words joined with dashes, such as gpus-per-workload", r.Name),
+			"name")
 	}
 	for _, field := range []struct{ name, value string }{{"id", r.ID}, {"name", r.Name}} {
 		if at := l.known[field.value]; at != "" && field.value != "" {

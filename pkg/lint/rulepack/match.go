@@ -19,7 +19,8 @@ import (
 func (c *compiled) selects() Errors {
 	var problems Errors
 	wrong := func(message string, at ...any) {
-		problems = append(problems, c.document.at(c.of.ID, message, append([]any{"spec", "rules", c.index, "match"}, at...)...))
+		problems = append(problems,
+			c.document.at(c.of.ID, message, append([]any{"spec", "rules", c.index, "match"}, at...)...))
 	}
 	m := c.of.Match
 	if m.Workloads == (len(m.Kinds) > 0) {

@@ -29,7 +29,8 @@ type Spec struct {
 
 // Rule is one rule of a pack.
 type Rule struct {
-	// ID is two to sixteen capital letters and three digits, such as HOUSE001. GQ is reserved for the program's own rules.
+	// ID is two to sixteen capital letters and three digits, such as HOUSE001. GQ is reserved for the program's own
+	// rules.
 	ID string `yaml:"id" json:"id" jsonschema:"pattern=^[A-Z]{2\\,16}[0-9]{3}$"`
 	// Name is the ID in words, in kebab case.
 	Name string `yaml:"name" json:"name" jsonschema:"pattern=^[a-z0-9]+(-[a-z0-9]+)*$"`
@@ -91,6 +92,7 @@ type Example struct {
 	Name string `yaml:"name" json:"name,omitempty"`
 	// Manifests are YAML documents that are taken for the whole input.
 	Manifests string `yaml:"manifests" json:"manifests"`
-	// Want are parts of the messages, one for each finding, in the order of their places. Empty asks for at least one finding.
+	// Want are parts of the messages, one for each finding, in the order of their places. Empty asks for at least one
+	// finding.
 	Want []string `yaml:"want" json:"want,omitempty"`
 }

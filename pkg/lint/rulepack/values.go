@@ -6,7 +6,8 @@ type Charge struct {
 	Verdict string `cel:"verdict"`
 	// Total is what is charged, by quota resource: milli for cpu, else whole units.
 	Total map[string]int64 `cel:"total"`
-	// Devices counts the devices that all pods ask for, by the name they are asked for: device class or extended resource.
+	// Devices counts the devices that all pods ask for, by the name they are asked for: device class or extended
+	// resource.
 	Devices map[string]int64 `cel:"devices"`
 	// Problems are the codes of the reasons for which Kueue refuses the workload.
 	Problems []string `cel:"problems"`

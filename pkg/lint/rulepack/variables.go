@@ -15,8 +15,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
-// variables are those of a rule for one object. ok is false where the input does not hold what the rule asks for; the pass
-// has been told.
+// variables are those of a rule for one object. ok is false where the input does not hold what the rule asks for; the
+// pass has been told.
 func (c *compiled) variables(p *lint.Pass, at candidate) (_ map[string]any, ok bool) {
 	out := map[string]any{varObject: map[string]any{}, varCharge: &Charge{}, varQueue: &Queue{}, varCluster: &Cluster{}}
 	if c.uses[varObject] {
@@ -53,8 +53,8 @@ func (c *compiled) variables(p *lint.Pass, at candidate) (_ map[string]any, ok b
 	return out, true
 }
 
-// written is an object in the newest API version with the API server's defaults; of kinds that the program reads only in
-// part it is the document as it was read.
+// written is an object in the newest API version with the API server's defaults; of kinds that the program reads only
+// in part it is the document as it was read.
 func written(p *lint.Pass, o *cluster.Object) (map[string]any, bool) {
 	out := map[string]any{}
 	if o.Partial() {
@@ -76,8 +76,9 @@ func (c *compiled) chargeOf(p *lint.Pass, at candidate) (*Charge, []string) {
 		return nil, []string{cluster.Workload.Kind}
 	}
 	w := ch.Workload
-	out := &Charge{Verdict: string(ch.Verdict), Total: amounts(ch.Total), Devices: map[string]int64{}, Problems: []string{},
-		PodSets: []PodSet{}, PriorityClass: w.PriorityClass, Priority: int64(w.Priority)}
+	out := &Charge{Verdict: string(ch.Verdict), Total: amounts(ch.Total), Devices: map[string]int64{},
+		Problems: []string{},
+		PodSets:  []PodSet{}, PriorityClass: w.PriorityClass, Priority: int64(w.Priority)}
 	if c.asksAmounts() && ch.Verdict == charge.Unknown {
 		missing := ch.Missing
 		if len(missing) == 0 {
@@ -157,7 +158,8 @@ func queueOf(p *lint.Pass, at candidate) (*Queue, string) {
 		for _, f := range g.Flavors {
 			out.Flavors = append(out.Flavors, string(f.Name))
 			for _, r := range f.Resources {
-				out.Nominal[string(r.Name)] = charge.Add(out.Nominal[string(r.Name)], charge.Units(r.Name, r.NominalQuota))
+				out.Nominal[string(r.Name)] = charge.Add(out.Nominal[string(r.Name)],
+					charge.Units(r.Name, r.NominalQuota))
 			}
 		}
 	}
@@ -174,8 +176,10 @@ func (c *compiled) clusterOf(p *lint.Pass, at candidate) (*Cluster, bool) {
 			return nil, false
 		}
 	}
-	out := &Cluster{KueueVersion: p.Config.Version, OpenShift: p.Config.OpenShift, FeatureGates: maps.Clone(p.Config.Gates), Mappings: map[string]string{},
-		NamespaceLabels: map[string]string{}, DeviceClasses: names(p.Snapshot, cluster.DeviceClass), ClusterQueues: names(p.Snapshot, cluster.ClusterQueue)}
+	out := &Cluster{KueueVersion: p.Config.Version, OpenShift: p.Config.OpenShift,
+		FeatureGates: maps.Clone(p.Config.Gates), Mappings: map[string]string{},
+		NamespaceLabels: map[string]string{}, DeviceClasses: names(p.Snapshot,
+			cluster.DeviceClass), ClusterQueues: names(p.Snapshot, cluster.ClusterQueue)}
 	if p.Kubernetes.Known() {
 		out.KubernetesVersion = p.Kubernetes.String()
 	}

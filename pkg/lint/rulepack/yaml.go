@@ -118,7 +118,8 @@ func childOf(n *yaml.Node, step any) *yaml.Node {
 // at is an error about the value at a path.
 func (d *document) at(rule, message string, path ...any) *Error {
 	n := d.node(path...)
-	return &Error{File: d.file, Line: n.Line, Column: d.byteColumn(n.Line, n.Column), Rule: rule, Message: message, Text: d.line(n.Line)}
+	return &Error{File: d.file, Line: n.Line, Column: d.byteColumn(n.Line, n.Column), Rule: rule, Message: message,
+		Text: d.line(n.Line)}
 }
 
 // byteColumn turns a column in characters into one in bytes.
@@ -137,7 +138,8 @@ func (d *document) inside(rule, message string, line, column int, path ...any) *
 	case n.Style&yaml.LiteralStyle != 0:
 		e.Line += line
 		e.Text = d.line(e.Line)
-		e.Column = len(e.Text) - len(strings.TrimLeft(e.Text, " ")) + 1 - leading(n.Value, line) + bytesBefore(n.Value, line, column)
+		e.Column = len(e.Text) - len(strings.TrimLeft(e.Text, " ")) + 1 - leading(n.Value, line) +
+			bytesBefore(n.Value, line, column)
 	case n.Style&yaml.FoldedStyle != 0 || line > 1 || strings.Contains(n.Value, "\n"):
 		// The lines of folded text are not those of the file.
 	case n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:

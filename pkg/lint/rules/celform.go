@@ -28,14 +28,16 @@ var (
 // celComment is a line of a selector that is a comment. On one line it would hide the rest.
 var celComment = regexp.MustCompile(`(?m)^\s*//.*$`)
 
-// corrected rewrites what is written in one of these forms. ok is false when nothing is, or the result does not compile.
+// corrected rewrites what is written in one of these forms. ok is false when nothing is, or the result does not
+// compile.
 func corrected(p *lint.Pass, s lint.Selector) (text string, ok bool) {
 	return correctedWith(p, driverFor(p, s), s)
 }
 
 // correctedWith is corrected with a driver for the names that lack one.
 func correctedWith(p *lint.Pass, driver string, s lint.Selector) (text string, ok bool) {
-	text = asDomain.ReplaceAllStringFunc(s.Text, func(m string) string { return rewriteDomain(asDomain.FindStringSubmatch(m), driver) })
+	text = asDomain.ReplaceAllStringFunc(s.Text,
+		func(m string) string { return rewriteDomain(asDomain.FindStringSubmatch(m), driver) })
 	text = typeMember.ReplaceAllString(text, "$1")
 	text = slashed.ReplaceAllStringFunc(text, func(m string) string {
 		part := slashed.FindStringSubmatch(m)
@@ -78,7 +80,8 @@ func rewriteDomain(m []string, driver string) string {
 // placeholder stands for a driver that can't be told.
 const placeholder = "DRIVER"
 
-// driverFor finds the driver whose devices a selector is for: named in it, in its class, or the only one that publishes devices.
+// driverFor finds the driver whose devices a selector is for: named in it, in its class, or the only one that publishes
+// devices.
 func driverFor(p *lint.Pass, s lint.Selector) string {
 	texts := []string{s.Text}
 	if class, _, ok := cluster.Lookup[*resourcev1.DeviceClass](p.Snapshot, cluster.DeviceClass, "", s.Class); ok {
@@ -114,7 +117,8 @@ func driverFor(p *lint.Pass, s lint.Selector) string {
 func rightForm(p *lint.Pass, s lint.Selector) string {
 	text, ok := corrected(p, s)
 	if !ok {
-		return "the form is device.attributes[\"DRIVER\"].NAME for attributes, device.capacity[\"DRIVER\"].NAME.compareTo(quantity(\"80Gi\")) >= 0 for amounts"
+		return "the form is device.attributes[\"DRIVER\"].NAME for attributes, " +
+			"device.capacity[\"DRIVER\"].NAME.compareTo(quantity(\"80Gi\")) >= 0 for amounts"
 	}
 	return "write " + strings.Join(strings.Fields(celComment.ReplaceAllString(text, "")), " ")
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/quota"
 )
 
-// clearlyFits tells without a decision that a workload fits an idle queue: in each group of resources one flavor has nominal quota
-// for all of it, and takes any pods. Where it answers false, nothing is said.
+// clearlyFits tells without a decision that a workload fits an idle queue: in each group of resources one flavor has
+// nominal quota for all of it, and takes any pods. Where it answers false, nothing is said.
 func clearlyFits(f *lint.Facts, c *charge.Charge) bool {
 	if c.Verdict != charge.Charged || len(c.Total) == 0 {
 		return false
@@ -71,7 +71,8 @@ func fitsGroup(f *lint.Facts, g *kueue.ResourceGroup, total charge.Amounts, sele
 	}
 	found := false
 	for i := range g.Flavors {
-		of, _, known := cluster.Lookup[*kueue.ResourceFlavor](f.Snapshot, cluster.ResourceFlavor, "", string(g.Flavors[i].Name))
+		of, _, known := cluster.Lookup[*kueue.ResourceFlavor](f.Snapshot, cluster.ResourceFlavor, "",
+			string(g.Flavors[i].Name))
 		if !known || selects && len(of.Spec.NodeLabels) > 0 {
 			return 0, false
 		}

@@ -66,7 +66,8 @@ func published(p *lint.Pass) []string {
 func closest(name string, among []string) string {
 	best, least := "", max(len(name)/3, 3)+1
 	for _, other := range among {
-		if d := distance(name, other); d < least || strings.HasSuffix(name, other) && best == "" || sameWords(name, other) {
+		if d := distance(name, other); d < least || strings.HasSuffix(name, other) && best == "" ||
+			sameWords(name, other) {
 			best, least = other, d
 		}
 	}

@@ -25,7 +25,8 @@ var unreadableDocument = &lint.Rule{
 			if problem.File == "" {
 				at.Ref.Name = problem.Where
 			}
-			p.Report(lint.Diagnostic{At: at, Message: problem.Reason, Help: "the rest of the input is checked; leave files that are no manifests out with exclude in .gpu-quota.yaml"})
+			p.Report(lint.Diagnostic{At: at, Message: problem.Reason, Help: "the rest of the input is checked; leave " +
+				"files that are no manifests out with exclude in .gpu-quota.yaml"})
 		}
 	},
 }

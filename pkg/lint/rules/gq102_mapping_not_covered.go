@@ -16,7 +16,8 @@ var mappingNotCovered = &lint.Rule{
 	Needs: kinds(cluster.ClusterQueue),
 	Doc: lint.Doc{
 		Title: "A mapping charges a resource that no ClusterQueue covers",
-		Why: "Devices of the mapped classes are charged to this resource. While no ClusterQueue covers it, every workload that " +
+		Why: "Devices of the mapped classes are charged to this resource. While no ClusterQueue covers it, every " +
+			"workload that " +
 			"claims such a device stays pending: the resource is unavailable in its queue.",
 		Bad:   "deviceClassMappings:\n- name: gpu.memory\n---\ncoveredResources: [cpu, gpu-memory]\n",
 		Good:  "deviceClassMappings:\n- name: gpu.memory\n---\ncoveredResources: [cpu, gpu.memory]\n",
@@ -39,9 +40,12 @@ var mappingNotCovered = &lint.Rule{
 			if !asksAny(p, m.DeviceClassNames) {
 				severity = lint.Info // nothing in the input would be charged to it
 			}
-			p.Report(lint.Diagnostic{Severity: severity, At: p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name", i)),
-				Message: fmt.Sprintf("no ClusterQueue covers %s: workloads that claim its device classes stay pending", m.Name),
-				Help:    fmt.Sprintf("add %s to coveredResources of the ClusterQueues that are to lend these devices, with a quota", m.Name)})
+			p.Report(lint.Diagnostic{Severity: severity,
+				At: p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name", i)),
+				Message: fmt.Sprintf("no ClusterQueue covers %s: workloads that claim its device classes stay pending",
+					m.Name),
+				Help: fmt.Sprintf("add %s to coveredResources of the ClusterQueues that are to lend these devices, "+
+					"with a quota", m.Name)})
 		}
 	},
 }
@@ -55,7 +59,8 @@ func coveredAnywhere(p *lint.Pass, name corev1.ResourceName) bool {
 	return false
 }
 
-// asksAny tells that something in the input asks for a device of one of the classes: in a claim, or by an extended resource.
+// asksAny tells that something in the input asks for a device of one of the classes: in a claim, or by an extended
+// resource.
 func asksAny(p *lint.Pass, classes []corev1.ResourceName) bool {
 	for q := range p.DeviceRequests() {
 		if slices.Contains(classes, corev1.ResourceName(q.Class)) {

@@ -16,10 +16,13 @@ var deadQuota = &lint.Rule{
 	Needs: kinds(cluster.DeviceClass, cluster.KueueConfiguration),
 	Doc: lint.Doc{
 		Title: "A ClusterQueue covers a resource that nothing is charged to",
-		Why: "When the class behind an extended resource is mapped to another name, requests are charged to that name. Quota " +
+		Why: "When the class behind an extended resource is mapped to another name, requests are charged to that " +
+			"name. Quota " +
 			"under the extended name itself is never used, and reads as if it limited something.",
-		Bad: "kind: DeviceClass\nmetadata: {name: gpu.example.com}\nspec: {extendedResourceName: example.com/gpu}\n---\n" +
-			"deviceClassMappings:\n- {name: whole-gpus, deviceClassNames: [gpu.example.com]}\n---\ncoveredResources: [example.com/gpu]\n",
+		Bad: "kind: DeviceClass\nmetadata: {name: gpu.example.com}\nspec: {extendedResourceName: " +
+			"example.com/gpu}\n---\n" +
+			"deviceClassMappings:\n- {name: whole-gpus, deviceClassNames: [gpu.example.com]}\n---\ncoveredResources: " +
+			"[example.com/gpu]\n",
 		Good:  "coveredResources: [whole-gpus]\n",
 		Since: "Kueue 0.18",
 		Links: []string{linkDRA},
@@ -37,10 +40,13 @@ var deadQuota = &lint.Rule{
 						continue
 					}
 					logical, _ := p.Config.Lookup(class.Ref.Name)
-					p.Report(lint.Diagnostic{At: lint.At(o, fmt.Sprintf("spec.resourceGroups[%d].coveredResources[%d]", i, j)),
-						Message: fmt.Sprintf("requests for %s are charged to %s: quota for %s is never used", name, logical, name),
-						Help:    fmt.Sprintf("cover %s instead", logical),
-						Related: []lint.Place{lint.At(class, "spec.extendedResourceName"), mappingOf(p, class.Ref.Name).Saying("mapped to " + string(logical))}})
+					p.Report(lint.Diagnostic{At: lint.At(o,
+						fmt.Sprintf("spec.resourceGroups[%d].coveredResources[%d]", i, j)),
+						Message: fmt.Sprintf("requests for %s are charged to %s: quota for %s is never used", name,
+							logical, name),
+						Help: fmt.Sprintf("cover %s instead", logical),
+						Related: []lint.Place{lint.At(class, "spec.extendedResourceName"),
+							mappingOf(p, class.Ref.Name).Saying("mapped to " + string(logical))}})
 				}
 			}
 		}

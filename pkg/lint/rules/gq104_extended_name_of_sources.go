@@ -17,19 +17,23 @@ var extendedNameOfSources = &lint.Rule{
 	Needs: kinds(cluster.KueueConfiguration),
 	Doc: lint.Doc{
 		Title: "A class with extendedResourceName is charged by counters or capacity",
-		Why: "An extended resource request carries no selector, so Kueue can't tell what it costs in counters or capacity. " +
+		Why: "An extended resource request carries no selector, so Kueue can't tell what it costs in counters or " +
+			"capacity. " +
 			"It refuses every workload that requests the name, as long as the class is mapped with sources.",
 		Bad: "kind: DeviceClass\nmetadata: {name: gpu.nvidia.com}\nspec:\n  extendedResourceName: nvidia.com/gpu\n---\n" +
-			"# Kueue's Configuration\nresources:\n  deviceClassMappings:\n  - name: gpu.memory\n    deviceClassNames: [gpu.nvidia.com]\n" +
+			"# Kueue's Configuration\nresources:\n  deviceClassMappings:\n  - name: gpu.memory\n    " +
+			"deviceClassNames: [gpu.nvidia.com]\n" +
 			"    sources:\n    - counter: {name: memory, driver: gpu.nvidia.com}\n",
-		Good: "kind: DeviceClass\nmetadata: {name: gpu.nvidia.com}\nspec: {}\n# requests go through ResourceClaimTemplates,\n" +
+		Good: "kind: DeviceClass\nmetadata: {name: gpu.nvidia.com}\nspec: {}\n# requests go through " +
+			"ResourceClaimTemplates,\n" +
 			"# or the class with the extended name has a mapping without sources\n",
 		Since: "Kueue 0.18",
 		Links: []string{linkDRA},
 	},
 	Check: func(p *lint.Pass) {
 		for _, r := range p.Refusals(charge.CodeSourceBackedExtended) {
-			p.ReportRefusal(r, "", "request the devices through a ResourceClaimTemplate, or remove extendedResourceName from the class")
+			p.ReportRefusal(r, "", "request the devices through a ResourceClaimTemplate, or remove "+
+				"extendedResourceName from the class")
 		}
 		for o, class := range cluster.All[*resourcev1.DeviceClass](p.Snapshot, cluster.DeviceClass) {
 			if n := class.Spec.ExtendedResourceName; n != nil && *n != "" && p.Need(cluster.KueueConfiguration) {
@@ -62,6 +66,7 @@ func checkSources(p *lint.Pass, class *cluster.Object, name string) {
 		At: at.Saying("DeviceClass " + class.Ref.Name), Severity: severity,
 		Message: fmt.Sprintf("every request for %s becomes inadmissible: its class is charged by %s", name, what),
 		Help:    "remove extendedResourceName, or give the class a mapping without sources",
-		Related: []lint.Place{mappingOf(p, class.Ref.Name).Saying(fmt.Sprintf("mapped to %s by %s here", sources[0].Resource, what))},
+		Related: []lint.Place{mappingOf(p,
+			class.Ref.Name).Saying(fmt.Sprintf("mapped to %s by %s here", sources[0].Resource, what))},
 	})
 }

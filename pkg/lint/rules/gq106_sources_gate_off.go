@@ -14,9 +14,11 @@ var sourcesGateOff = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A mapping has sources whose feature gate is off",
 		Why: "Counter sources need the gate KueueDRAIntegrationPartitionableDevices, capacity sources " +
-			"KueueDRAIntegrationConsumableCapacity. With the gate off, newer releases refuse to start and older ones ignore " +
+			"KueueDRAIntegrationConsumableCapacity. With the gate off, newer releases refuse to start and older ones " +
+			"ignore " +
 			"the sources and charge by the number of devices.",
-		Bad:   "featureGates: {KueueDRAIntegrationPartitionableDevices: false}\nresources:\n  deviceClassMappings:\n  - name: gpu.memory\n    sources: [{counter: {name: memory, driver: gpu.nvidia.com}}]\n",
+		Bad: "featureGates: {KueueDRAIntegrationPartitionableDevices: false}\nresources:\n  deviceClassMappings:\n " +
+			" - name: gpu.memory\n    sources: [{counter: {name: memory, driver: gpu.nvidia.com}}]\n",
 		Good:  "featureGates: {KueueDRAIntegrationPartitionableDevices: true}\n",
 		Since: "counters: Kueue 0.18, on by default from 0.19; capacity: Kueue 0.19, off by default",
 		Links: []string{linkDRA},
@@ -53,8 +55,11 @@ func checkSourceGate(p *lint.Pass, mapping, source int, kind, gate string) {
 	}
 	help := "turn the gate on under featureGates, or remove the source"
 	if !p.Config.KnowsGate(gate) {
-		help = fmt.Sprintf("Kueue %s has no %s sources; remove the source, or take a release that has them", p.Config.Version, kind)
+		help = fmt.Sprintf("Kueue %s has no %s sources; remove the source, or take a release that has them",
+			p.Config.Version, kind)
 	}
-	p.Report(lint.Diagnostic{At: p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].%s", mapping, source, kind)).Name(),
-		Message: fmt.Sprintf("%s sources need the feature gate %s, which is off: %s", kind, gate, consequence), Help: help})
+	p.Report(lint.Diagnostic{At: p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].%s", mapping,
+		source, kind)).Name(),
+		Message: fmt.Sprintf("%s sources need the feature gate %s, which is off: %s", kind, gate,
+			consequence), Help: help})
 }

@@ -14,7 +14,8 @@ var unknownGate = &lint.Rule{
 	ID: "GQ107", Name: "unknown-feature-gate", Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "A feature gate is not known to this version of Kueue",
-		Why: "The manager does not start with a gate it does not know. Gates come and go with releases: those of Dynamic Resource " +
+		Why: "The manager does not start with a gate it does not know. Gates come and go with releases: those of " +
+			"Dynamic Resource " +
 			"Allocation were renamed in 0.18.",
 		Bad:   "featureGates: {DRAExtendedResources: true}   # Kueue 0.19\n",
 		Good:  "featureGates: {KueueDRAIntegrationExtendedResource: true}\n",
@@ -28,18 +29,21 @@ var unknownGate = &lint.Rule{
 			if p.Config.KnowsGate(name) {
 				if _, own := p.Config.Gates[name]; !own && renamedGates[name] != "" {
 					p.Report(lint.Diagnostic{At: at, Severity: lint.Warning, Help: aboutUnknownGate(p, name),
-						Message: fmt.Sprintf("feature gate %s is one of the libraries Kueue %s is built with: it changes nothing that Kueue does", name, p.Config.Version)})
+						Message: fmt.Sprintf("feature gate %s is one of the libraries Kueue %s is built with: it "+
+							"changes nothing that Kueue does", name, p.Config.Version)})
 				}
 				continue
 			}
 			if len(release.GatesOf(p.Config.Release).Unannounced(map[string]bool{name: gates[name]})) > 0 {
 				p.Report(lint.Diagnostic{At: at, Severity: lint.Warning, Help: aboutUnknownGate(p, name),
-					Message: fmt.Sprintf("feature gate %s is not known here: if Kueue %s does not know it, it does not start", name, p.Config.Version)})
+					Message: fmt.Sprintf("feature gate %s is not known here: if Kueue %s does not know it, it does "+
+						"not start", name, p.Config.Version)})
 				continue
 			}
 			p.Report(lint.Diagnostic{At: at,
-				Message: fmt.Sprintf("feature gate %s is not known to Kueue %s, which does not start with it", name, p.Config.Version),
-				Help:    aboutUnknownGate(p, name)})
+				Message: fmt.Sprintf("feature gate %s is not known to Kueue %s, which does not start with it", name,
+					p.Config.Version),
+				Help: aboutUnknownGate(p, name)})
 		}
 	},
 }
@@ -63,7 +67,8 @@ func aboutUnknownGate(p *lint.Pass, name string) string {
 		return fmt.Sprintf("releases that know it: %s to %s; remove it", known[0], known[len(known)-1])
 	}
 	for _, other := range p.Config.GateNames() {
-		if strings.EqualFold(other, name) || len(name) > 6 && strings.Contains(strings.ToLower(other), strings.ToLower(name)) {
+		if strings.EqualFold(other, name) || len(name) > 6 &&
+			strings.Contains(strings.ToLower(other), strings.ToLower(name)) {
 			return "did you mean " + other + "?"
 		}
 	}

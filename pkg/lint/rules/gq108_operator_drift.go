@@ -16,11 +16,15 @@ var operatorDrift = &lint.Rule{
 	ID: "GQ108", Name: "operator-drift", Severity: lint.Warning,
 	Doc: lint.Doc{
 		Title: "OpenShift's Kueue resource and the manager's ConfigMap disagree, or a framework is void",
-		Why: "The operator of the Red Hat build writes the manager's ConfigMap from the Kueue resource. Where the two differ the " +
-			"operator has not done so yet, or somebody changed the ConfigMap: what charges workloads now is not what the resource " +
-			"says, and the operator overwrites the ConfigMap. A framework the operator does not know becomes an empty name, with " +
+		Why: "The operator of the Red Hat build writes the manager's ConfigMap from the Kueue resource. Where the " +
+			"two differ the " +
+			"operator has not done so yet, or somebody changed the ConfigMap: what charges workloads now is not what " +
+			"the resource " +
+			"says, and the operator overwrites the ConfigMap. A framework the operator does not know becomes an " +
+			"empty name, with " +
 			"which the manager does not start.",
-		Bad:   "kind: Kueue\nspec: {config: {integrations: {frameworks: [BatchJob, JaxJob]}}}   # the operator has no name for JaxJob\n",
+		Bad: "kind: Kueue\nspec: {config: {integrations: {frameworks: [BatchJob, JaxJob]}}}   # the operator has " +
+			"no name for JaxJob\n",
 		Good:  "kind: Kueue\nspec: {config: {integrations: {frameworks: [BatchJob]}}}\n",
 		Since: "Red Hat build of Kueue 1.0",
 		Links: []string{"https://docs.redhat.com/en/documentation/red_hat_build_of_kueue/"},
@@ -33,8 +37,10 @@ var operatorDrift = &lint.Rule{
 		if i := p.Config.Operator.Integrations; i != nil {
 			for k, name := range i.Frameworks {
 				if name == "" {
-					p.Report(lint.Diagnostic{At: lint.At(resource, fmt.Sprintf("spec.config.integrations.frameworks[%d]", k)), Severity: lint.Error,
-						Message: "the operator has no name for this framework: it writes an empty one, with which Kueue does not start", Help: "remove it"})
+					p.Report(lint.Diagnostic{At: lint.At(resource,
+						fmt.Sprintf("spec.config.integrations.frameworks[%d]", k)), Severity: lint.Error,
+						Message: "the operator has no name for this framework: it writes an empty one, with which " +
+							"Kueue does not start", Help: "remove it"})
 				}
 			}
 		}
@@ -57,12 +63,14 @@ func operatorResource(p *lint.Pass) *cluster.Object {
 
 func reportDrift(p *lint.Pass, resource *cluster.Object, says, runs *configapi.Configuration) {
 	report := func(field, there string, message string) {
-		p.Report(lint.Diagnostic{At: p.Configured(field).Name(), Cause: lint.At(resource, there).Name(), Message: message,
+		p.Report(lint.Diagnostic{At: p.Configured(field).Name(), Cause: lint.At(resource, there).Name(),
+			Message: message,
 			Related: []lint.Place{lint.At(resource, there).Name().Saying("what the operator writes it from")},
 			Help:    "change the Kueue resource, not the ConfigMap; if the operator is stuck, its log says why"})
 	}
 	if less, more := apart(frameworksOf(says), frameworksOf(runs)); less+more != "" {
-		report("integrations.frameworks", "spec.config.integrations.frameworks", "the frameworks are not those of the Kueue resource:"+less+more)
+		report("integrations.frameworks", "spec.config.integrations.frameworks",
+			"the frameworks are not those of the Kueue resource:"+less+more)
 	}
 	said, run := mappingsOf(says), mappingsOf(runs)
 	if !reflect.DeepEqual(said, run) {
@@ -70,11 +78,13 @@ func reportDrift(p *lint.Pass, resource *cluster.Object, says, runs *configapi.C
 		if less+more == "" {
 			less = " the mappings of the same names differ"
 		}
-		report("resources.deviceClassMappings", "spec.config.resources.deviceClassMappings", "the device class mappings are not those of the Kueue resource:"+less+more)
+		report("resources.deviceClassMappings", "spec.config.resources.deviceClassMappings",
+			"the device class mappings are not those of the Kueue resource:"+less+more)
 	}
 	if says.ManageJobsWithoutQueueName != runs.ManageJobsWithoutQueueName {
 		report("manageJobsWithoutQueueName", "spec.config.workloadManagement.labelPolicy",
-			fmt.Sprintf("manageJobsWithoutQueueName is %t, and the Kueue resource asks for %t", runs.ManageJobsWithoutQueueName, says.ManageJobsWithoutQueueName))
+			fmt.Sprintf("manageJobsWithoutQueueName is %t, and the Kueue resource asks for %t",
+				runs.ManageJobsWithoutQueueName, says.ManageJobsWithoutQueueName))
 	}
 }
 

@@ -18,10 +18,15 @@ var changedAfterStart = &lint.Rule{
 	Needs: kinds(cluster.Pod),
 	Doc: lint.Doc{
 		Title: "The configuration was changed after the manager started",
-		Why: "Kueue reads its configuration when the manager starts. Mappings, frameworks and feature gates that were changed since do " +
-			"nothing until the manager is restarted, and everything computed from the ConfigMap is what will be, not what is.",
-		Bad:   "kind: ConfigMap\nmetadata:\n  managedFields: [{manager: kubectl-edit, time: \"2026-03-02T10:00:00Z\"}]\n---\nkind: Pod   # kueue-controller-manager-…\nstatus: {containerStatuses: [{name: manager, state: {running: {startedAt: \"2026-03-01T10:00:00Z\"}}}]}\n",
-		Good:  "status: {containerStatuses: [{name: manager, state: {running: {startedAt: \"2026-03-02T10:05:00Z\"}}}]}\n",
+		Why: "Kueue reads its configuration when the manager starts. Mappings, frameworks and feature gates that " +
+			"were changed since do " +
+			"nothing until the manager is restarted, and everything computed from the ConfigMap is what will be, not " +
+			"what is.",
+		Bad: "kind: ConfigMap\nmetadata:\n  managedFields: [{manager: kubectl-edit, time: " +
+			"\"2026-03-02T10:00:00Z\"}]\n---\nkind: Pod   # kueue-controller-manager-…\nstatus: {containerStatuses: " +
+			"[{name: manager, state: {running: {startedAt: \"2026-03-01T10:00:00Z\"}}}]}\n",
+		Good: "status: {containerStatuses: [{name: manager, state: {running: {startedAt: " +
+			"\"2026-03-02T10:05:00Z\"}}}]}\n",
 		Since: "every version",
 		Links: []string{linkConfig},
 	},
@@ -53,7 +58,8 @@ var changedAfterStart = &lint.Rule{
 
 // managerPod tells that a pod runs Kueue's manager.
 func managerPod(pod *corev1.Pod) bool {
-	return strings.Contains(pod.Name, "kueue-controller-manager") && pod.DeletionTimestamp.IsZero() && pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
+	return strings.Contains(pod.Name, "kueue-controller-manager") && pod.DeletionTimestamp.IsZero() &&
+		pod.Status.Phase != corev1.PodFailed && pod.Status.Phase != corev1.PodSucceeded
 }
 
 // startOf is when the manager in a pod started, after its last restart.
@@ -72,9 +78,13 @@ func compareTimes(p *lint.Pass, record, pod *cluster.Object, started time.Time) 
 	changed, exact := changeOf(record)
 	switch {
 	case changed.After(started):
-		p.Report(lint.Diagnostic{At: lint.At(record, "metadata.name"), Related: []lint.Place{lint.At(pod, "metadata.name").Saying("started " + started.UTC().Format(time.RFC3339))},
-			Message: fmt.Sprintf("the configuration was changed at %s, after the manager in %s started: it still works with the one before", changed.UTC().Format(time.RFC3339), pod.Ref.Name),
-			Help:    fmt.Sprintf("restart it: kubectl -n %s rollout restart deployment/kueue-controller-manager", record.Ref.Namespace)})
+		p.Report(lint.Diagnostic{At: lint.At(record, "metadata.name"),
+			Related: []lint.Place{lint.At(pod, "metadata.name").Saying("started " +
+				started.UTC().Format(time.RFC3339))},
+			Message: fmt.Sprintf("the configuration was changed at %s, after the manager in %s started: it still "+
+				"works with the one before", changed.UTC().Format(time.RFC3339), pod.Ref.Name),
+			Help: fmt.Sprintf("restart it: kubectl -n %s rollout restart deployment/kueue-controller-manager",
+				record.Ref.Namespace)})
 		return true
 	case exact:
 		return true
@@ -85,9 +95,12 @@ func compareTimes(p *lint.Pass, record, pod *cluster.Object, started time.Time) 
 	if err1 != nil || err2 != nil || config <= running {
 		return false
 	}
-	p.Report(lint.Diagnostic{At: lint.At(record, "metadata.name"), Related: []lint.Place{lint.At(pod, "metadata.resourceVersion"), lint.At(record, "metadata.resourceVersion")},
-		Message: fmt.Sprintf("the ConfigMap was written after the manager in %s started: if its content was changed, the manager still works with the one before", pod.Ref.Name),
-		Help:    fmt.Sprintf("restart it: kubectl -n %s rollout restart deployment/kueue-controller-manager", record.Ref.Namespace)})
+	p.Report(lint.Diagnostic{At: lint.At(record, "metadata.name"),
+		Related: []lint.Place{lint.At(pod, "metadata.resourceVersion"), lint.At(record, "metadata.resourceVersion")},
+		Message: fmt.Sprintf("the ConfigMap was written after the manager in %s started: if its content was changed, "+
+			"the manager still works with the one before", pod.Ref.Name),
+		Help: fmt.Sprintf("restart it: kubectl -n %s rollout restart deployment/kueue-controller-manager",
+			record.Ref.Namespace)})
 	return true
 }
 

@@ -14,10 +14,14 @@ var transformedTwice = &lint.Rule{
 	Needs: kinds(cluster.DeviceClass),
 	Doc: lint.Doc{
 		Title: "A transformation takes a resource that a device class backs",
-		Why: "Transformations work on the ordinary requests of a pod, before devices are charged. A request for the extended " +
-			"resource of a mapped class then costs both: the transformation's outputs and the class's quota resource. Devices " +
+		Why: "Transformations work on the ordinary requests of a pod, before devices are charged. A request for the " +
+			"extended " +
+			"resource of a mapped class then costs both: the transformation's outputs and the class's quota " +
+			"resource. Devices " +
 			"claimed through templates are never transformed.",
-		Bad:   "transformations:\n- input: nvidia.com/gpu\n  strategy: Replace\n  outputs: {credits: 10}\ndeviceClassMappings:\n- name: whole-gpus\n  deviceClassNames: [gpu.nvidia.com]   # extendedResourceName: nvidia.com/gpu\n",
+		Bad: "transformations:\n- input: nvidia.com/gpu\n  strategy: Replace\n  outputs: {credits: " +
+			"10}\ndeviceClassMappings:\n- name: whole-gpus\n  deviceClassNames: [gpu.nvidia.com]   # " +
+			"extendedResourceName: nvidia.com/gpu\n",
 		Good:  "transformations: []\ndeviceClassMappings:\n- name: whole-gpus\n  deviceClassNames: [gpu.nvidia.com]\n",
 		Since: "Kueue 0.18",
 		Links: []string{linkDRA},
@@ -31,9 +35,12 @@ var transformedTwice = &lint.Rule{
 			at := p.Configured(fmt.Sprintf("resources.transformations[%d].input", i))
 			for k, m := range res.DeviceClassMappings {
 				if m.Name == t.Input {
-					p.Report(lint.Diagnostic{At: at, Message: fmt.Sprintf("%s is charged for devices, which transformations do not see: claims are not transformed", t.Input),
-						Help:    "map the device classes to the resource they are to cost, and remove the transformation",
-						Related: []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name", k)).Saying("charged for devices here")}})
+					p.Report(lint.Diagnostic{At: at, Message: fmt.Sprintf("%s is charged for devices, which "+
+						"transformations do not see: claims are not transformed", t.Input),
+						Help: "map the device classes to the resource they are to cost, and remove the " +
+							"transformation",
+						Related: []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name",
+							k)).Saying("charged for devices here")}})
 				}
 			}
 			for o, class := range cluster.All[*resourcev1.DeviceClass](p.Snapshot, cluster.DeviceClass) {
@@ -42,9 +49,11 @@ var transformedTwice = &lint.Rule{
 				if n == nil || *n != string(t.Input) || !mapped || !p.Config.ExtendedResources() {
 					continue
 				}
-				p.Report(lint.Diagnostic{At: at, Message: fmt.Sprintf("a request for %s is charged twice: by this transformation, and as %s through DeviceClass %s", t.Input, logical, class.Name),
-					Help:    "keep one of the two: the transformation, or the mapping of the class",
-					Related: []lint.Place{lint.At(o, "spec.extendedResourceName"), mappingOf(p, class.Name).Saying("mapped to " + string(logical))}})
+				p.Report(lint.Diagnostic{At: at, Message: fmt.Sprintf("a request for %s is charged twice: by this "+
+					"transformation, and as %s through DeviceClass %s", t.Input, logical, class.Name),
+					Help: "keep one of the two: the transformation, or the mapping of the class",
+					Related: []lint.Place{lint.At(o, "spec.extendedResourceName"),
+						mappingOf(p, class.Name).Saying("mapped to " + string(logical))}})
 			}
 		}
 	},

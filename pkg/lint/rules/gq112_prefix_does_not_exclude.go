@@ -11,7 +11,8 @@ var prefixDoesNotExclude = &lint.Rule{
 	ID: "GQ112", Name: "prefix-does-not-exclude", Severity: lint.Warning,
 	Doc: lint.Doc{
 		Title: "An excluded prefix does not exclude what devices are charged",
-		Why: "excludeResourcePrefixes drops ordinary requests of pods. What claims and mapped extended resources cost is added " +
+		Why: "excludeResourcePrefixes drops ordinary requests of pods. What claims and mapped extended resources " +
+			"cost is added " +
 			"afterwards and is charged whatever the prefixes say.",
 		Bad:   "excludeResourcePrefixes: [gpu.]\ndeviceClassMappings:\n- name: gpu.memory\n",
 		Good:  "excludeResourcePrefixes: [example.com/]\ndeviceClassMappings:\n- name: gpu.memory\n",
@@ -30,8 +31,10 @@ var prefixDoesNotExclude = &lint.Rule{
 				}
 				p.Report(lint.Diagnostic{At: p.Configured(fmt.Sprintf("resources.excludeResourcePrefixes[%d]", i)),
 					Message: fmt.Sprintf("prefix %s does not exclude %s, which devices are charged to", prefix, m.Name),
-					Help:    "remove the prefix; to charge nothing for a device class there is no setting: its claims need a mapping",
-					Related: []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name", k)).Saying("charged for devices here")}})
+					Help: "remove the prefix; to charge nothing for a device class there is no setting: its " +
+						"claims need a mapping",
+					Related: []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name",
+						k)).Saying("charged for devices here")}})
 			}
 		}
 	},

@@ -13,9 +13,11 @@ var integrationOff = &lint.Rule{
 	Needs: kinds(cluster.KueueConfiguration),
 	Doc: lint.Doc{
 		Title: "A workload with a queue label is of a kind that Kueue does not look at",
-		Why: "Kueue looks only at the kinds that integrations.frameworks names. A job of another kind starts at once and uses " +
+		Why: "Kueue looks only at the kinds that integrations.frameworks names. A job of another kind starts at once " +
+			"and uses " +
 			"devices outside of quota, though its label says otherwise.",
-		Bad:   "integrations: {frameworks: [batch/job]}\n---\nkind: JobSet\nmetadata:\n  labels: {kueue.x-k8s.io/queue-name: gpus}\n",
+		Bad: "integrations: {frameworks: [batch/job]}\n---\nkind: JobSet\nmetadata:\n  labels: " +
+			"{kueue.x-k8s.io/queue-name: gpus}\n",
 		Good:  "integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}\n",
 		Since: "every version",
 		Links: []string{linkJobs},
@@ -27,8 +29,11 @@ var integrationOff = &lint.Rule{
 			}
 			for _, r := range w.Reasons {
 				if r.Code == workload.FrameworkDisabled && p.Need(cluster.KueueConfiguration) {
-					p.Report(lint.Diagnostic{At: lint.QueueName(w), Message: fmt.Sprintf("Kueue does not look at %s objects: it runs outside of quota, in spite of its queue label", w.Owner.Ref.Kind),
-						Help: trimStop(r.Text) + "; add it and restart the manager", Related: []lint.Place{p.Configured("integrations.frameworks").Name()}})
+					p.Report(lint.Diagnostic{At: lint.QueueName(w), Message: fmt.Sprintf("Kueue does not look at %s "+
+						"objects: it runs outside of quota, in spite of its queue label", w.Owner.Ref.Kind),
+						Help: trimStop(r.Text) +
+							"; add it and restart the manager",
+						Related: []lint.Place{p.Configured("integrations.frameworks").Name()}})
 				}
 			}
 		}

@@ -15,10 +15,13 @@ var sharedExtendedName = &lint.Rule{
 	ID: "GQ114", Name: "shared-extended-name", Severity: lint.Warning,
 	Doc: lint.Doc{
 		Title: "Two DeviceClasses have one extendedResourceName",
-		Why: "Which class stands for the name depends on which was created last, and in older releases of Kueue on chance. A class " +
-			"that is deleted and made again may change what every request for the name costs. Objects that were never applied " +
+		Why: "Which class stands for the name depends on which was created last, and in older releases of Kueue on " +
+			"chance. A class " +
+			"that is deleted and made again may change what every request for the name costs. Objects that were " +
+			"never applied " +
 			"have no creation time, so it can't be told from them.",
-		Bad:   "kind: DeviceClass\nmetadata: {name: a100}\nspec: {extendedResourceName: nvidia.com/gpu}\n---\nkind: DeviceClass\nmetadata: {name: h100}\nspec: {extendedResourceName: nvidia.com/gpu}\n",
+		Bad: "kind: DeviceClass\nmetadata: {name: a100}\nspec: {extendedResourceName: nvidia.com/gpu}\n---\nkind: " +
+			"DeviceClass\nmetadata: {name: h100}\nspec: {extendedResourceName: nvidia.com/gpu}\n",
 		Good:  "kind: DeviceClass\nmetadata: {name: h100}\nspec: {extendedResourceName: nvidia.com/h100}\n",
 		Since: "Kueue 0.18, Kubernetes 1.34",
 		Links: []string{linkDRAAPI},
@@ -41,9 +44,11 @@ var sharedExtendedName = &lint.Rule{
 						related = append(related, lint.At(other, "spec.extendedResourceName").Saying("the same name"))
 					}
 				}
-				p.Report(lint.Diagnostic{At: lint.At(o, "spec.extendedResourceName"), Cause: lint.At(of[name][0], "spec.extendedResourceName"), Related: related,
-					Message: fmt.Sprintf("DeviceClasses %s have one extendedResourceName, %s: %s", objectNames(of[name]), name, winner(p, of[name])),
-					Help:    "give every class a name of its own"})
+				p.Report(lint.Diagnostic{At: lint.At(o, "spec.extendedResourceName"),
+					Cause: lint.At(of[name][0], "spec.extendedResourceName"), Related: related,
+					Message: fmt.Sprintf("DeviceClasses %s have one extendedResourceName, %s: %s",
+						objectNames(of[name]), name, winner(p, of[name])),
+					Help: "give every class a name of its own"})
 			}
 		}
 	},
@@ -59,7 +64,8 @@ func winner(p *lint.Pass, classes []*cluster.Object) string {
 		if o.Meta.CreationTimestamp.IsZero() {
 			return "the one created last stands for it, which these objects do not tell"
 		}
-		if c := o.Meta.CreationTimestamp.Compare(newest.Meta.CreationTimestamp.Time); c > 0 || c == 0 && o.Ref.Name < newest.Ref.Name {
+		if c := o.Meta.CreationTimestamp.Compare(newest.Meta.CreationTimestamp.Time); c > 0 || c == 0 &&
+			o.Ref.Name < newest.Ref.Name {
 			newest = o
 		}
 	}

@@ -15,10 +15,13 @@ var namespaceNotManaged = &lint.Rule{
 	Needs: kinds(cluster.Namespace),
 	Doc: lint.Doc{
 		Title: "A workload with a queue label is in a namespace that Kueue does not manage",
-		Why: "Upstream, the webhook suspends a labelled job wherever it is, but outside of managedJobsNamespaceSelector nothing " +
-			"ever starts it. With the Red Hat build such a job runs at once, outside of quota, until its namespace carries " +
+		Why: "Upstream, the webhook suspends a labelled job wherever it is, but outside of " +
+			"managedJobsNamespaceSelector nothing " +
+			"ever starts it. With the Red Hat build such a job runs at once, outside of quota, until its namespace " +
+			"carries " +
 			"the label kueue.openshift.io/managed.",
-		Bad:   "managedJobsNamespaceSelector: {matchLabels: {kueue: \"on\"}}\n---\nkind: Namespace\nmetadata: {name: team-a}\n",
+		Bad: "managedJobsNamespaceSelector: {matchLabels: {kueue: \"on\"}}\n---\nkind: Namespace\nmetadata: {name: " +
+			"team-a}\n",
 		Good:  "kind: Namespace\nmetadata:\n  name: team-a\n  labels: {kueue: \"on\"}\n",
 		Since: "every version",
 		Links: []string{linkConfig},
@@ -53,7 +56,8 @@ func reportNotManaged(p *lint.Pass, w *workload.Workload, r workload.Reason) {
 	if ns != nil {
 		related = append([]lint.Place{lint.At(ns, "metadata").Name()}, related...)
 	}
-	p.Report(lint.Diagnostic{At: lint.QueueName(w), Severity: severity, Message: asMessage(r.Text), Help: help, Related: related, Fix: labelFix(p, ns)})
+	p.Report(lint.Diagnostic{At: lint.QueueName(w), Severity: severity, Message: asMessage(r.Text), Help: help,
+		Related: related, Fix: labelFix(p, ns)})
 }
 
 // trimStop takes the full stop off a sentence.

@@ -14,18 +14,20 @@ var counterNotPublished = &lint.Rule{
 	Needs: kinds(cluster.ResourceSlice),
 	Doc: lint.Doc{
 		Title: "A counter source names a counter that no device of its driver consumes",
-		Why: "A counter source charges what the matching devices consume of a counter. When none consumes a counter of that name, " +
+		Why: "A counter source charges what the matching devices consume of a counter. When none consumes a counter " +
+			"of that name, " +
 			"Kueue refuses every workload that claims the class.",
-		Bad:   "sources:\n- counter: {name: vram, driver: gpu.nvidia.com}\n",
-		Good:  "sources:\n- counter: {name: memory, driver: gpu.nvidia.com}   # as in consumesCounters of the ResourceSlices\n",
+		Bad: "sources:\n- counter: {name: vram, driver: gpu.nvidia.com}\n",
+		Good: "sources:\n- counter: {name: memory, driver: gpu.nvidia.com}   # as in consumesCounters of the " +
+			"ResourceSlices\n",
 		Since: "Kueue 0.18",
 		Links: []string{linkDRA},
 	},
 	Check: func(p *lint.Pass) { checkNames(p, false, true, charge.CodeNoCounter) },
 }
 
-// checkNames reports the sources, of counters or of capacity, whose name no device has. spelled asks for those of which it is not
-// plain what is meant; the others are told by rule GQ202.
+// checkNames reports the sources, of counters or of capacity, whose name no device has. spelled asks for those of which
+// it is not plain what is meant; the others are told by rule GQ202.
 func checkNames(p *lint.Pass, capacity, foreign bool, code string) {
 	report := func(s configuredSource) bool {
 		wrong, meant := s.misnamed(p)
@@ -48,7 +50,8 @@ func checkNames(p *lint.Pass, capacity, foreign bool, code string) {
 			severity = lint.Error
 		}
 		d := lint.Diagnostic{At: s.at(p, "name"), Severity: severity, Help: nameHelp(p, s),
-			Message: fmt.Sprintf("no device of %s has a %s named %s: Kueue refuses workloads that it is to charge", s.driver, s.what(), s.name)}
+			Message: fmt.Sprintf("no device of %s has a %s named %s: Kueue refuses workloads that it is to charge",
+				s.driver, s.what(), s.name)}
 		if _, meant := s.misnamed(p); meant != "" {
 			d.Fix = p.Replace(d.At, meant, "write "+meant)
 		}

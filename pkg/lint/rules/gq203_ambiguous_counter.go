@@ -19,11 +19,14 @@ var ambiguousCounter = &lint.Rule{
 	Needs: kinds(cluster.ResourceSlice, cluster.DeviceClass),
 	Doc: lint.Doc{
 		Title: "A request may be given devices of different sizes, and is charged for the largest",
-		Why: "A counter charge is made before a device is chosen: Kueue takes the largest value among all devices that match. A " +
-			"selector that admits partitions of several sizes charges every workload as if it got the largest, so that quota " +
+		Why: "A counter charge is made before a device is chosen: Kueue takes the largest value among all devices " +
+			"that match. A " +
+			"selector that admits partitions of several sizes charges every workload as if it got the largest, so " +
+			"that quota " +
 			"runs out while small partitions are free.",
-		Bad:   "exactly: {deviceClassName: mig.nvidia.com}   # 1g.5gb and 3g.20gb match\n",
-		Good:  "exactly:\n  deviceClassName: mig.nvidia.com\n  selectors:\n  - cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].profile == \"1g.5gb\"'}\n",
+		Bad: "exactly: {deviceClassName: mig.nvidia.com}   # 1g.5gb and 3g.20gb match\n",
+		Good: "exactly:\n  deviceClassName: mig.nvidia.com\n  selectors:\n  - cel: {expression: " +
+			"'device.attributes[\"gpu.nvidia.com\"].profile == \"1g.5gb\"'}\n",
 		Since: "Kueue 0.18",
 		Links: []string{linkDRA},
 	},
@@ -58,12 +61,15 @@ func checkSpread(p *lint.Pass, q lint.DeviceRequest, s config.Source) {
 	if len(largest.Distinct) < 2 || len(match.Failures(s.Driver)) > 0 {
 		return
 	}
-	related := []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].counter.name", s.Mapping, s.Index)).Saying("charged as " + string(s.Resource))}
+	related := []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].counter.name",
+		s.Mapping, s.Index)).Saying("charged as " + string(s.Resource))}
 	if x, ok := match.Example(largest); ok {
-		related = append(related, lint.At(x.Slice.Record, fmt.Sprintf("spec.devices[%d].name", x.Device)).Saying(largest.Value.String()))
+		related = append(related,
+			lint.At(x.Slice.Record, fmt.Sprintf("spec.devices[%d].name", x.Device)).Saying(largest.Value.String()))
 	}
 	p.Report(lint.Diagnostic{At: selectorAt(q), Related: related, Help: narrow(match, s),
-		Message: fmt.Sprintf("request %s may be given devices with %s from %s to %s, and is charged %s for each", q.Name, s.Name,
+		Message: fmt.Sprintf("request %s may be given devices with %s from %s to %s, and is charged %s for each",
+			q.Name, s.Name,
 			largest.Distinct[0].String(), largest.Value.String(), largest.Value.String())})
 }
 

@@ -11,7 +11,8 @@ var selectorDoesNotCompile = &lint.Rule{
 	ID: "GQ204", Name: "selector-does-not-compile", Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "A CEL selector does not compile",
-		Why: "The API server refuses a class or a claim whose selector does not compile, and Kueue does not start with such a source. " +
+		Why: "The API server refuses a class or a claim whose selector does not compile, and Kueue does not start " +
+			"with such a source. " +
 			"Selectors are compiled here as for new objects, which is stricter than for those that are stored already.",
 		Bad:   "cel: {expression: 'device.capacity[\"gpu.nvidia.com\"].memory >= quantity(\"40Gi\")'}\n",
 		Good:  "cel: {expression: 'device.capacity[\"gpu.nvidia.com\"].memory.compareTo(quantity(\"40Gi\")) >= 0'}\n",
@@ -26,9 +27,13 @@ var selectorDoesNotCompile = &lint.Rule{
 			detail, tooExpensive := p.CompileNew(s.Text)
 			switch {
 			case detail != "":
-				p.Report(lint.Diagnostic{At: s.At, Message: fmt.Sprintf("the selector of this %s does not compile: %s", s.Of, detail), Help: rightForm(p, s)})
+				p.Report(lint.Diagnostic{At: s.At,
+					Message: fmt.Sprintf("the selector of this %s does not compile: %s", s.Of,
+						detail), Help: rightForm(p, s)})
 			case tooExpensive && s.Of != lint.OfSource:
-				p.Report(lint.Diagnostic{At: s.At, Message: fmt.Sprintf("the selector of this %s may cost more to evaluate than the API server allows", s.Of), Help: "make it shorter, without loops over attributes"})
+				p.Report(lint.Diagnostic{At: s.At, Message: fmt.Sprintf("the selector of this %s may cost more to "+
+					"evaluate than the API server allows",
+					s.Of), Help: "make it shorter, without loops over attributes"})
 			}
 		}
 	},

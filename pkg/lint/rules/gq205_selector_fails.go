@@ -19,8 +19,10 @@ var selectorFails = &lint.Rule{
 	Needs: kinds(cluster.ResourceSlice, cluster.DeviceClass),
 	Doc: lint.Doc{
 		Title: "A CEL selector can't be evaluated on the published devices",
-		Why: "A selector that reads what a device does not have ends with an error, which is not the same as \"no match\": Kueue refuses " +
-			"the workload, and the scheduler gives up on the pod for every node. Before 0.20 Kueue evaluates no selector on a device " +
+		Why: "A selector that reads what a device does not have ends with an error, which is not the same as \"no " +
+			"match\": Kueue refuses " +
+			"the workload, and the scheduler gives up on the pod for every node. Before 0.20 Kueue evaluates no " +
+			"selector on a device " +
 			"that has a list for an attribute, of whatever driver the device is.",
 		Bad:   "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].profil == \"1g.5gb\"'}\n",
 		Good:  "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].profile == \"1g.5gb\"'}\n",
@@ -38,7 +40,8 @@ var selectorFails = &lint.Rule{
 			if !strings.Contains(r.Problem.Message, "match the selectors") {
 				continue
 			}
-			p.ReportRefusalAs(lint.Warning, r, "", "guard what not every device has with has(…), so that the selector ends with an error on none")
+			p.ReportRefusalAs(lint.Warning, r, "", "guard what not every device has with has(…), so that the "+
+				"selector ends with an error on none")
 		}
 		for q := range p.DeviceRequests() {
 			if match := matching(p, q); match != nil {
@@ -54,7 +57,8 @@ var selectorFails = &lint.Rule{
 }
 
 // reportFailing reports where a request's selectors, or those of its class, end with an error.
-func reportFailing(p *lint.Pass, q lint.DeviceRequest, match *device.Match, severity lint.Severity, consequence string) {
+func reportFailing(p *lint.Pass, q lint.DeviceRequest, match *device.Match, severity lint.Severity,
+	consequence string) {
 	f, ok := match.FirstFailure()
 	if !ok {
 		return
@@ -63,7 +67,8 @@ func reportFailing(p *lint.Pass, q lint.DeviceRequest, match *device.Match, seve
 	class, record, _ := cluster.Lookup[*resourcev1.DeviceClass](p.Snapshot, cluster.DeviceClass, "", q.Class)
 	at := q.At(fmt.Sprintf("selectors[%d].cel.expression", failingIndex(q.Selectors, f.Err)))
 	if f.Row == 0 {
-		at = lint.At(record, fmt.Sprintf("spec.selectors[%d].cel.expression", failingIndex(class.Spec.Selectors, f.Err)))
+		at = lint.At(record,
+			fmt.Sprintf("spec.selectors[%d].cel.expression", failingIndex(class.Spec.Selectors, f.Err)))
 	}
 	p.Report(lint.Diagnostic{At: at, Severity: severity,
 		Message: fmt.Sprintf("the selector can't be evaluated on %s%s: %v", devicesIn(f, failing), consequence, f.Err),
@@ -92,11 +97,13 @@ func missingKey(err error) string {
 func guardHelp(err error) string {
 	var list *selector.ListError
 	if errors.As(err, &list) {
-		return fmt.Sprintf("no selector works on a device while its attribute %s is a list: have the driver not publish it, "+
+		return fmt.Sprintf("no selector works on a device while its attribute %s is a list: have the driver not "+
+			"publish it, "+
 			"or take a release of Kueue that is built with Kubernetes 1.37 (0.20)", list.Attribute)
 	}
 	if key := missingKey(err); key != "" {
-		return fmt.Sprintf("guard it with has(…) && …, or read it as .?%s.orValue(…); check the name against the ResourceSlices", key)
+		return fmt.Sprintf("guard it with has(…) && …, or read it as .?%s.orValue(…); check the name against the "+
+			"ResourceSlices", key)
 	}
 	return "check the types: attributes are strings, numbers, booleans or versions, capacities are quantities"
 }
@@ -124,8 +131,9 @@ func checkSourceFails(p *lint.Pass, s configuredSource) {
 	}
 	for _, f := range p.Inventory().Match(row).Failures(s.driver) {
 		p.Report(lint.Diagnostic{At: s.at(p, "deviceSelector.cel.expression"), Severity: lint.Warning,
-			Message: fmt.Sprintf("the selector can't be evaluated on device %s of %s: %v: Kueue refuses workloads that it is to charge", f.Device, s.driver, f.Err),
-			Help:    guardHelp(f.Err), Related: []lint.Place{deviceAt(f)}})
+			Message: fmt.Sprintf("the selector can't be evaluated on device %s of %s: %v: Kueue refuses workloads "+
+				"that it is to charge", f.Device, s.driver, f.Err),
+			Help: guardHelp(f.Err), Related: []lint.Place{deviceAt(f)}})
 		return
 	}
 }

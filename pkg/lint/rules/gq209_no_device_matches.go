@@ -17,9 +17,11 @@ var noDeviceMatches = &lint.Rule{
 	Needs: kinds(cluster.ResourceSlice, cluster.DeviceClass),
 	Doc: lint.Doc{
 		Title: "A device request matches no published device",
-		Why: "Kueue looks for devices that a request with selectors matches before it looks at quota, and refuses the workload when there " +
+		Why: "Kueue looks for devices that a request with selectors matches before it looks at quota, and refuses " +
+			"the workload when there " +
 			"are none. A request without selectors is admitted, holds quota, and its pods are never scheduled.",
-		Bad:   "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].productName == \"H200\"'}   # the nodes have H100\n",
+		Bad: "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].productName == \"H200\"'}   # the nodes " +
+			"have H100\n",
 		Good:  "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].productName == \"NVIDIA H100 80GB HBM3\"'}\n",
 		Since: "Kueue 0.18 (selectors); every version (scheduling)",
 		Links: []string{linkDRA},
@@ -36,7 +38,9 @@ var noDeviceMatches = &lint.Rule{
 				continue
 			}
 			p.Report(lint.Diagnostic{At: selectorAt(q), Severity: certain(p, q),
-				Message: fmt.Sprintf("no published device matches request %s of class %s", q.Name, q.Class), Help: "compare the selectors of the request and of the class with the attributes in the ResourceSlices"})
+				Message: fmt.Sprintf("no published device matches request %s of class %s", q.Name,
+					q.Class), Help: "compare the selectors of the request and of the class with the attributes in " +
+					"the ResourceSlices"})
 		}
 	},
 }
@@ -47,7 +51,8 @@ func reportTooFew(p *lint.Pass, none bool) {
 		text := partsOf(r, func(part string) bool {
 			return strings.Contains(part, countedDevices) && noDevices.MatchString(part) == none
 		})
-		if text != "" || !none && r.Problem.Code == charge.CodeTooFewDevices && !strings.Contains(r.Problem.Message, countedDevices) {
+		if text != "" || !none && r.Problem.Code == charge.CodeTooFewDevices &&
+			!strings.Contains(r.Problem.Message, countedDevices) {
 			p.ReportRefusal(r, text, "")
 		}
 	}
@@ -58,7 +63,8 @@ const countedDevices = " device(s)"
 
 var noDevices = regexp.MustCompile(`(?:^|\s)0 device\(s\)`)
 
-// partsOf are the parts of a refusal that speak of one reason: Kueue refuses for several requests at once, each with its own.
+// partsOf are the parts of a refusal that speak of one reason: Kueue refuses for several requests at once, each with
+// its own.
 func partsOf(r lint.Refusal, speaks func(part string) bool) string {
 	var out []string
 	for part := range strings.SplitSeq(r.Problem.Message, "; ") {
@@ -74,7 +80,8 @@ var fewerDevices = &lint.Rule{
 	Needs: kinds(cluster.ResourceSlice, cluster.DeviceClass),
 	Doc: lint.Doc{
 		Title: "A device request asks for more devices than match it",
-		Why: "Kueue refuses a workload whose request asks for more devices than the whole cluster has of the kind. Such a request can't " +
+		Why: "Kueue refuses a workload whose request asks for more devices than the whole cluster has of the kind. " +
+			"Such a request can't " +
 			"be met however much quota is free.",
 		Bad:   "exactly: {deviceClassName: gpu.nvidia.com, count: 16}   # the cluster has 8\n",
 		Good:  "exactly: {deviceClassName: gpu.nvidia.com, count: 8}\n",
@@ -96,7 +103,8 @@ var fewerDevices = &lint.Rule{
 				continue
 			}
 			p.Report(lint.Diagnostic{At: q.At("count"), Severity: certain(p, q),
-				Message: fmt.Sprintf("request %s asks for %d devices, and the cluster has %d that match", q.Name, q.Count, matched), Help: "ask for fewer in one pod, or widen the selectors"})
+				Message: fmt.Sprintf("request %s asks for %d devices, and the cluster has %d that match", q.Name,
+					q.Count, matched), Help: "ask for fewer in one pod, or widen the selectors"})
 		}
 	},
 }

@@ -18,7 +18,8 @@ var nearMiss = &lint.Rule{
 	Needs: kinds(cluster.ResourceSlice),
 	Doc: lint.Doc{
 		Title: "A threshold is just above what the devices have",
-		Why: "A GPU sold with 80 GB publishes a little less than 80Gi (an H100 has 81559Mi, 80Gi are 81920Mi). A selector for \"at " +
+		Why: "A GPU sold with 80 GB publishes a little less than 80Gi (an H100 has 81559Mi, 80Gi are 81920Mi). A " +
+			"selector for \"at " +
 			"least 80Gi\" leaves out the very devices it is meant for.",
 		Bad:   "cel: {expression: 'device.capacity[\"gpu.nvidia.com\"].memory.compareTo(quantity(\"80Gi\")) >= 0'}\n",
 		Good:  "cel: {expression: 'device.capacity[\"gpu.nvidia.com\"].memory.compareTo(quantity(\"79Gi\")) >= 0'}\n",
@@ -62,7 +63,8 @@ func checkThreshold(p *lint.Pass, s lint.Selector, u device.Use) {
 		if missed++; missed == 1 {
 			name, _ := t.justBelow(d)
 			value := d.Capacity[name].Value
-			example = lint.At(slice.Record, fmt.Sprintf("spec.devices[%d].capacity[%q].value", indexOf(slice, d.Name), name)).Saying("just below")
+			example = lint.At(slice.Record,
+				fmt.Sprintf("spec.devices[%d].capacity[%q].value", indexOf(slice, d.Name), name)).Saying("just below")
 			example.Value = value.String()
 		}
 	}
@@ -70,15 +72,17 @@ func checkThreshold(p *lint.Pass, s lint.Selector, u device.Use) {
 		return
 	}
 	p.Report(lint.Diagnostic{At: s.At, Related: []lint.Place{example},
-		Message: fmt.Sprintf("%s leaves out %s with %s of %s, just below it", u.Literal, plural(missed, "device"), example.Value, u.ID),
-		Help:    "if these are meant, take a lower threshold, or select by another attribute"})
+		Message: fmt.Sprintf("%s leaves out %s with %s of %s, just below it", u.Literal, plural(missed, "device"),
+			example.Value, u.ID),
+		Help: "if these are meant, take a lower threshold, or select by another attribute"})
 }
 
 // nearThreshold looks for devices that have a little less of a capacity than is asked for.
 type nearThreshold struct {
 	device.Use
 	threshold int64
-	// known are the answers for devices of a driver, by the address of their capacities: devices with equal ones share them.
+	// known are the answers for devices of a driver, by the address of their capacities: devices with equal ones share
+	// them.
 	known  map[uintptr]bool
 	driver string
 }

@@ -12,9 +12,11 @@ var notShareable = &lint.Rule{
 	Needs: kinds(cluster.ResourceSlice),
 	Doc: lint.Doc{
 		Title: "A capacity source matches devices that are not shared",
-		Why: "A device without allowMultipleAllocations is given whole, whatever a request asks of its capacity. Charging the " +
+		Why: "A device without allowMultipleAllocations is given whole, whatever a request asks of its capacity. " +
+			"Charging the " +
 			"requested part lets quota admit several workloads for one device, of which only one gets it.",
-		Bad:   "sources:\n- capacity: {name: memory, driver: gpu.example.com}   # its devices do not allow multiple allocations\n",
+		Bad: "sources:\n- capacity: {name: memory, driver: gpu.example.com}   # its devices do not allow multiple " +
+			"allocations\n",
 		Good:  "devices:\n- name: gpu-0\n  allowMultipleAllocations: true\n",
 		Since: "Kueue 0.19",
 		Links: []string{linkDRA, linkDRAAPI},
@@ -31,13 +33,16 @@ var notShareable = &lint.Rule{
 					continue
 				}
 				if exclusive++; exclusive == 1 {
-					example = lint.At(slice.Record, fmt.Sprintf("spec.devices[%d].name", indexOf(slice, d.Name))).Saying("given whole")
+					example = lint.At(slice.Record,
+						fmt.Sprintf("spec.devices[%d].name", indexOf(slice, d.Name))).Saying("given whole")
 				}
 			}
 			if exclusive > 0 {
 				p.Report(lint.Diagnostic{At: s.at(p, "name"), Related: []lint.Place{example},
-					Message: fmt.Sprintf("%s that this source charges by the requested part of %s are given whole: they do not allow multiple allocations", plural(exclusive, "device"), s.name),
-					Help:    "narrow deviceSelector to device.allowMultipleAllocations == true, or charge these devices by number"})
+					Message: fmt.Sprintf("%s that this source charges by the requested part of %s are given whole: "+
+						"they do not allow multiple allocations", plural(exclusive, "device"), s.name),
+					Help: "narrow deviceSelector to device.allowMultipleAllocations == true, or charge these devices " +
+						"by number"})
 			}
 		}
 	},

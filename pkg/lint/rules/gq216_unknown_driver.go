@@ -13,7 +13,8 @@ var unknownDriver = &lint.Rule{
 	Needs: kinds(cluster.ResourceSlice),
 	Doc: lint.Doc{
 		Title: "A driver is named that publishes nothing",
-		Why: "A selector or a source that names a driver which publishes no devices matches nothing: claims are refused for want of " +
+		Why: "A selector or a source that names a driver which publishes no devices matches nothing: claims are " +
+			"refused for want of " +
 			"devices. Early drafts called NVIDIA's driver gpu.resource.nvidia.com; it is gpu.nvidia.com.",
 		Bad:   "cel: {expression: 'device.driver == \"gpu.resource.nvidia.com\"'}\n",
 		Good:  "cel: {expression: 'device.driver == \"gpu.nvidia.com\"'}\n",
@@ -30,7 +31,8 @@ var unknownDriver = &lint.Rule{
 						name = u.Domain
 					}
 				}
-				if name != "" && !(s.Of == lint.OfSource && name == s.Driver) { // that the source's driver publishes nothing is told at its name
+				// that the source's driver publishes nothing is told at its name
+				if name != "" && !(s.Of == lint.OfSource && name == s.Driver) {
 					checkDriver(p, s.At, name, lint.Warning)
 				}
 			}
@@ -46,7 +48,8 @@ var unknownDriver = &lint.Rule{
 			if right, known := formerDrivers[slice.Spec.Driver]; known {
 				at := lint.At(o, "spec.driver")
 				p.Report(lint.Diagnostic{At: at, Message: fmt.Sprintf("no driver is called %s", slice.Spec.Driver),
-					Help: fmt.Sprintf("the driver is %s; it publishes ResourceSlices itself, which are not written by hand", right), Fix: p.Replace(at, right, "write "+right)})
+					Help: fmt.Sprintf("the driver is %s; it publishes ResourceSlices itself, which are not written "+
+						"by hand", right), Fix: p.Replace(at, right, "write "+right)})
 			}
 		}
 	},

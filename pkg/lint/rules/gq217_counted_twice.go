@@ -15,10 +15,13 @@ var countedTwice = &lint.Rule{
 	ID: "GQ217", Name: "gpu-and-partitions-without-counters", Severity: lint.Warning,
 	Doc: lint.Doc{
 		Title: "A whole GPU and its partitions are published without shared counters",
-		Why: "A GPU and the partitions it can be cut into are the same hardware. Only counters that both consume from keep the scheduler " +
+		Why: "A GPU and the partitions it can be cut into are the same hardware. Only counters that both consume " +
+			"from keep the scheduler " +
 			"from giving away both. Without them the devices, and the quota made for them, are counted twice.",
-		Bad:   "devices:\n- {name: gpu-0, attributes: {uuid: {string: GPU-1}}}\n- {name: gpu-0-mig-1g, attributes: {parentUUID: {string: GPU-1}}}\n",
-		Good:  "- name: gpu-0\n  attributes: {uuid: {string: GPU-1}}\n  consumesCounters: [{counterSet: gpu-0, counters: {memory: {value: 80Gi}}}]\n",
+		Bad: "devices:\n- {name: gpu-0, attributes: {uuid: {string: GPU-1}}}\n- {name: gpu-0-mig-1g, attributes: " +
+			"{parentUUID: {string: GPU-1}}}\n",
+		Good: "- name: gpu-0\n  attributes: {uuid: {string: GPU-1}}\n  consumesCounters: [{counterSet: gpu-0, " +
+			"counters: {memory: {value: 80Gi}}}]\n",
 		Since: "Kubernetes 1.33",
 		Links: []string{linkDRAAPI},
 	},
@@ -52,15 +55,18 @@ var countedTwice = &lint.Rule{
 			}
 			told[of] = true
 			p.Report(lint.Diagnostic{At: lint.At(whole.record, fmt.Sprintf("spec.devices[%d].name", whole.index)),
-				Related: []lint.Place{lint.At(at.record, fmt.Sprintf("spec.devices[%d].name", at.index)).Saying("a part of it")},
-				Message: fmt.Sprintf("device %s and its partition %s consume no common counters: the same hardware can be given out twice", whole.device.Name, at.device.Name),
-				Help:    "let the driver publish shared counters that both consume, or either whole GPUs or partitions"})
+				Related: []lint.Place{lint.At(at.record,
+					fmt.Sprintf("spec.devices[%d].name", at.index)).Saying("a part of it")},
+				Message: fmt.Sprintf("device %s and its partition %s consume no common counters: the same hardware "+
+					"can be given out twice", whole.device.Name, at.device.Name),
+				Help: "let the driver publish shared counters that both consume, or either whole GPUs or partitions"})
 		})
 	},
 }
 
 func shareCounters(a, b *cluster.Device) bool {
 	return slices.ContainsFunc(a.ConsumesCounters, func(x resourcev1.DeviceCounterConsumption) bool {
-		return slices.ContainsFunc(b.ConsumesCounters, func(y resourcev1.DeviceCounterConsumption) bool { return x.CounterSet == y.CounterSet })
+		return slices.ContainsFunc(b.ConsumesCounters,
+			func(y resourcev1.DeviceCounterConsumption) bool { return x.CounterSet == y.CounterSet })
 	})
 }

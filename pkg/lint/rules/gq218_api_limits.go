@@ -14,8 +14,10 @@ var apiLimits = &lint.Rule{
 	ID: "GQ218", Name: "api-limits", Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "A claim or a slice is larger than the API allows",
-		Why: "No claim can be given more than 32 devices. Kueue does not know of this: it charges and admits a claim for more, whose pods " +
-			"are then never scheduled, and the quota is lost until somebody looks. What exceeds the other limits the API server " +
+		Why: "No claim can be given more than 32 devices. Kueue does not know of this: it charges and admits a claim " +
+			"for more, whose pods " +
+			"are then never scheduled, and the quota is lost until somebody looks. What exceeds the other limits the " +
+			"API server " +
 			"refuses.",
 		Bad:   "exactly: {deviceClassName: gpu.nvidia.com, count: 64}\n",
 		Good:  "# two claims\nexactly: {deviceClassName: gpu.nvidia.com, count: 32}\n",
@@ -43,7 +45,8 @@ var apiLimits = &lint.Rule{
 
 func refuseAbove(p *lint.Pass, o *cluster.Object, path, what string, n, most int) {
 	if n > most {
-		p.Report(lint.Diagnostic{At: lint.At(o, path).Name(), Message: fmt.Sprintf("it has %d %s, and the API allows %d: the API server refuses it", n, what, most)})
+		p.Report(lint.Diagnostic{At: lint.At(o, path).Name(), Message: fmt.Sprintf("it has %d %s, and the API allows "+
+			"%d: the API server refuses it", n, what, most)})
 	}
 }
 
@@ -54,10 +57,12 @@ func checkClaimLimits(p *lint.Pass, o *cluster.Object, c *resourcev1.DeviceClaim
 	total, largest, at := int64(0), int64(0), lint.Place{}
 	for i := range c.Requests {
 		r, base := &c.Requests[i], fmt.Sprintf("%s.requests[%d]", path, i)
-		refuseAbove(p, o, base+".firstAvailable", "alternatives", len(r.FirstAvailable), resourcev1.FirstAvailableDeviceRequestMaxSize)
+		refuseAbove(p, o, base+".firstAvailable", "alternatives", len(r.FirstAvailable),
+			resourcev1.FirstAvailableDeviceRequestMaxSize)
 		n, field := leastOf(r), base+".firstAvailable"
 		if x := r.Exactly; x != nil {
-			refuseAbove(p, o, base+".exactly.selectors", "selectors", len(x.Selectors), resourcev1.DeviceSelectorsMaxSize)
+			refuseAbove(p, o, base+".exactly.selectors", "selectors", len(x.Selectors),
+				resourcev1.DeviceSelectorsMaxSize)
 			field = base + ".exactly.count"
 		}
 		if total = charge.Add(total, n); n > largest {
@@ -66,8 +71,9 @@ func checkClaimLimits(p *lint.Pass, o *cluster.Object, c *resourcev1.DeviceClaim
 	}
 	if total > resourcev1.AllocationResultsMaxSize && len(c.Requests) <= resourcev1.DeviceRequestsMaxSize {
 		p.Report(lint.Diagnostic{At: at, Severity: lint.Warning,
-			Message: fmt.Sprintf("the claim asks for %d devices, and a claim can be given %d: Kueue admits its pods, and they are never scheduled", total, resourcev1.AllocationResultsMaxSize),
-			Help:    "ask for fewer devices in a pod, or spread them over several claims"})
+			Message: fmt.Sprintf("the claim asks for %d devices, and a claim can be given %d: Kueue admits its pods, "+
+				"and they are never scheduled", total, resourcev1.AllocationResultsMaxSize),
+			Help: "ask for fewer devices in a pod, or spread them over several claims"})
 	}
 }
 

@@ -13,7 +13,8 @@ var deviceClassMissing = &lint.Rule{
 	Needs: kinds(cluster.DeviceClass),
 	Doc: lint.Doc{
 		Title: "A device request names a DeviceClass that does not exist",
-		Why: "Kueue reads the class of a request that it holds against the published devices, and refuses the workload while there is none. A " +
+		Why: "Kueue reads the class of a request that it holds against the published devices, and refuses the " +
+			"workload while there is none. A " +
 			"request it only counts is admitted, holds its quota, and its pods are never scheduled.",
 		Bad:   "exactly: {deviceClassName: gpu.nvidia.comm}\n",
 		Good:  "exactly: {deviceClassName: gpu.nvidia.com}\n",
@@ -25,14 +26,16 @@ var deviceClassMissing = &lint.Rule{
 			p.ReportRefusal(r, "", "")
 		}
 		for q := range p.DeviceRequests() {
-			if q.Class == "" || p.Snapshot.Get(cluster.DeviceClass, "", q.Class) != nil || !p.Need(cluster.DeviceClass) {
+			if q.Class == "" || p.Snapshot.Get(cluster.DeviceClass, "", q.Class) != nil ||
+				!p.Need(cluster.DeviceClass) {
 				continue
 			}
 			help := "create the class"
 			if other := closest(q.Class, namesOf(p.Snapshot.List(cluster.DeviceClass))); other != "" {
 				help = "did you mean " + other + "?"
 			}
-			p.Report(lint.Diagnostic{At: q.At("deviceClassName"), Severity: certain(p, q), Message: fmt.Sprintf("DeviceClass %s does not exist", q.Class), Help: help})
+			p.Report(lint.Diagnostic{At: q.At("deviceClassName"), Severity: certain(p, q),
+				Message: fmt.Sprintf("DeviceClass %s does not exist", q.Class), Help: help})
 		}
 	},
 }

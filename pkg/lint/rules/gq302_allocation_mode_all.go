@@ -11,7 +11,8 @@ var allocationModeAll = &lint.Rule{
 	ID: "GQ302", Name: "allocation-mode-all", Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "A device request asks for all devices",
-		Why: "How many devices \"All\" means depends on the node, which is chosen long after quota is reserved. Kueue can't " +
+		Why: "How many devices \"All\" means depends on the node, which is chosen long after quota is reserved. " +
+			"Kueue can't " +
 			"charge it and refuses the whole workload.",
 		Bad:   "exactly:\n  deviceClassName: gpu.nvidia.com\n  allocationMode: All\n",
 		Good:  "exactly:\n  deviceClassName: gpu.nvidia.com\n  count: 8\n",
@@ -27,13 +28,14 @@ var allocationModeAll = &lint.Rule{
 			if q.Alternative || q.AdminAccess || q.Mode != resourcev1.DeviceAllocationModeAll {
 				return ""
 			}
-			return "allocationMode All has no charge that can be told beforehand: Kueue refuses every workload that claims it"
+			return "allocationMode All has no charge that can be told beforehand: Kueue refuses every workload that " +
+				"claims it"
 		}, help)
 	},
 }
 
-// reportRequests reports the requests of claim templates for which say has a message, at one of their fields: as an error
-// where a workload is refused for it, as a warning where no workload uses the template yet.
+// reportRequests reports the requests of claim templates for which say has a message, at one of their fields: as an
+// error where a workload is refused for it, as a warning where no workload uses the template yet.
 func reportRequests(p *lint.Pass, field string, say func(lint.DeviceRequest) string, help string) {
 	used := usedTemplates(p)
 	for q := range p.DeviceRequests() {

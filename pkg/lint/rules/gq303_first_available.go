@@ -9,9 +9,11 @@ var firstAvailable = &lint.Rule{
 	ID: "GQ303", Name: "first-available", Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "A device request lists alternatives",
-		Why: "Which alternative of firstAvailable is taken is known only when a node is chosen, after quota is reserved. Kueue " +
+		Why: "Which alternative of firstAvailable is taken is known only when a node is chosen, after quota is " +
+			"reserved. Kueue " +
 			"can't charge it and refuses the whole workload.",
-		Bad:   "- name: gpu\n  firstAvailable:\n  - {name: big, deviceClassName: h100.example.com}\n  - {name: small, deviceClassName: a100.example.com}\n",
+		Bad: "- name: gpu\n  firstAvailable:\n  - {name: big, deviceClassName: h100.example.com}\n  - {name: " +
+			"small, deviceClassName: a100.example.com}\n",
 		Good:  "- name: gpu\n  exactly: {deviceClassName: a100.example.com}\n",
 		Since: "Kueue 0.17",
 		Links: []string{linkDRA},
@@ -37,7 +39,8 @@ var firstAvailable = &lint.Rule{
 			}
 			seen[key] = true
 			d := lint.Diagnostic{At: lint.At(q.Object, at.Path+".firstAvailable").Name(), Help: help,
-				Message: "alternatives (firstAvailable) have no charge that can be told beforehand: Kueue refuses every workload that claims them"}
+				Message: "alternatives (firstAvailable) have no charge that can be told beforehand: Kueue refuses " +
+					"every workload that claims them"}
 			switch {
 			case p.Refused(at):
 				p.Report(d)

@@ -12,8 +12,9 @@ var claimUnused = &lint.Rule{
 		Title: "A claim is charged although no container uses it",
 		Why: "Every entry of a pod's resourceClaims is allocated and charged, whether a container names it or not. The " +
 			"devices are held for the whole life of the pod and nothing can see them.",
-		Bad:   "containers:\n- name: main\nresourceClaims:\n- {name: gpu, resourceClaimTemplateName: one-gpu}\n",
-		Good:  "containers:\n- name: main\n  resources:\n    claims: [{name: gpu}]\nresourceClaims:\n- {name: gpu, resourceClaimTemplateName: one-gpu}\n",
+		Bad: "containers:\n- name: main\nresourceClaims:\n- {name: gpu, resourceClaimTemplateName: one-gpu}\n",
+		Good: "containers:\n- name: main\n  resources:\n    claims: [{name: gpu}]\nresourceClaims:\n- {name: gpu, " +
+			"resourceClaimTemplateName: one-gpu}\n",
 		Since: "every version",
 		Links: []string{linkDRAAPI},
 	},
@@ -26,8 +27,9 @@ var claimUnused = &lint.Rule{
 			for i, c := range t.Spec().ResourceClaims {
 				if !used[c.Name] {
 					p.Report(lint.Diagnostic{At: t.At(fmt.Sprintf("spec.resourceClaims[%d].name", i)),
-						Message: fmt.Sprintf("no container uses claim %s, but its devices are allocated and charged", c.Name),
-						Help:    "name it in resources.claims of the container that needs it, or remove the entry"})
+						Message: fmt.Sprintf("no container uses claim %s, but its devices are allocated and charged",
+							c.Name),
+						Help: "name it in resources.claims of the container that needs it, or remove the entry"})
 				}
 			}
 		}

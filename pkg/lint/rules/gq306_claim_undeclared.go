@@ -14,10 +14,13 @@ var claimUndeclared = &lint.Rule{
 	ID: "GQ306", Name: "claim-undeclared", Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "A container uses a claim that the pod does not declare",
-		Why: "The API server refuses a pod whose container names a claim that is not among the pod's resourceClaims. Kueue " +
+		Why: "The API server refuses a pod whose container names a claim that is not among the pod's resourceClaims. " +
+			"Kueue " +
 			"charges only declared claims, so a job may be admitted, hold its quota, and never get a pod.",
-		Bad:   "containers:\n- name: main\n  resources: {claims: [{name: gpus}]}\nresourceClaims:\n- {name: gpu, resourceClaimTemplateName: one-gpu}\n",
-		Good:  "containers:\n- name: main\n  resources: {claims: [{name: gpu}]}\nresourceClaims:\n- {name: gpu, resourceClaimTemplateName: one-gpu}\n",
+		Bad: "containers:\n- name: main\n  resources: {claims: [{name: gpus}]}\nresourceClaims:\n- {name: gpu, " +
+			"resourceClaimTemplateName: one-gpu}\n",
+		Good: "containers:\n- name: main\n  resources: {claims: [{name: gpu}]}\nresourceClaims:\n- {name: gpu, " +
+			"resourceClaimTemplateName: one-gpu}\n",
 		Since: "every version",
 		Links: []string{linkDRAAPI},
 	},
@@ -35,7 +38,8 @@ var claimUndeclared = &lint.Rule{
 				if len(declared) > 0 {
 					help += ", or use one that is declared: " + strings.Join(declared, ", ")
 				}
-				p.Report(lint.Diagnostic{At: t.At(u.path), Message: fmt.Sprintf("claim %s is not declared in the pod's resourceClaims", u.name), Help: help})
+				p.Report(lint.Diagnostic{At: t.At(u.path), Message: fmt.Sprintf("claim %s is not declared in the "+
+					"pod's resourceClaims", u.name), Help: help})
 			}
 		}
 	},

@@ -17,8 +17,10 @@ var limitOnly = &lint.Rule{
 	Needs: kinds(cluster.DeviceClass, cluster.KueueConfiguration),
 	Doc: lint.Doc{
 		Title: "An extended resource stands only in the limits of a pod template",
-		Why: "Kueue decides by the requests of the stored template whether a workload's extended resources go through their " +
-			"DeviceClass. A limit without a request does not count there, so the mapping is passed over and the device is " +
+		Why: "Kueue decides by the requests of the stored template whether a workload's extended resources go " +
+			"through their " +
+			"DeviceClass. A limit without a request does not count there, so the mapping is passed over and the " +
+			"device is " +
 			"charged under the raw name, against other quota than the same GPU in requests.",
 		Bad:   "resources:\n  limits: {nvidia.com/gpu: 1}\n",
 		Good:  "resources:\n  requests: {nvidia.com/gpu: 1}\n  limits: {nvidia.com/gpu: 1}\n",
@@ -43,9 +45,11 @@ var limitOnly = &lint.Rule{
 					}
 					logical, _ := p.Config.Lookup(class.Ref.Name)
 					p.Report(lint.Diagnostic{At: t.At(fmt.Sprintf("%s.resources.limits[%q]", c.path, name)).Name(),
-						Message: fmt.Sprintf("%s stands only in limits: it is charged as %s, not as %s, to which its class is mapped", name, name, logical),
-						Help:    "write the same amount under requests, too",
-						Related: []lint.Place{lint.At(class, "spec.extendedResourceName"), mappingOf(p, class.Ref.Name).Saying("mapped to " + string(logical))}})
+						Message: fmt.Sprintf("%s stands only in limits: it is charged as %s, not as %s, to which its "+
+							"class is mapped", name, name, logical),
+						Help: "write the same amount under requests, too",
+						Related: []lint.Place{lint.At(class, "spec.extendedResourceName"),
+							mappingOf(p, class.Ref.Name).Saying("mapped to " + string(logical))}})
 				}
 			}
 		}

@@ -18,11 +18,16 @@ var sidecarUndercharged = &lint.Rule{
 	Needs: kinds(cluster.DeviceClass, cluster.KueueConfiguration),
 	Doc: lint.Doc{
 		Title: "The device of a sidecar is not charged in full",
-		Why: "For extended resources that a DeviceClass backs, Kueue takes a sidecar for an ordinary init container: the larger of init and " +
-			"main containers is charged, not their sum. The pod holds more devices than its quota says, and the queue admits more " +
+		Why: "For extended resources that a DeviceClass backs, Kueue takes a sidecar for an ordinary init container: " +
+			"the larger of init and " +
+			"main containers is charged, not their sum. The pod holds more devices than its quota says, and the " +
+			"queue admits more " +
 			"than there are.",
-		Bad:   "initContainers:\n- {name: proxy, restartPolicy: Always, resources: {requests: {example.com/gpu: 1}, limits: {example.com/gpu: 1}}}\ncontainers:\n- {name: main, resources: {requests: {example.com/gpu: 1}, limits: {example.com/gpu: 1}}}   # charged 1, not 2\n",
-		Good:  "# the device of the sidecar through a claim, which is charged for the pod\nresourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]\n",
+		Bad: "initContainers:\n- {name: proxy, restartPolicy: Always, resources: {requests: {example.com/gpu: 1}, " +
+			"limits: {example.com/gpu: 1}}}\ncontainers:\n- {name: main, resources: {requests: {example.com/gpu: 1}, " +
+			"limits: {example.com/gpu: 1}}}   # charged 1, not 2\n",
+		Good: "# the device of the sidecar through a claim, which is charged for the pod\nresourceClaims: [{name: " +
+			"gpu, resourceClaimTemplateName: one-gpu}]\n",
 		Since: "Kueue 0.17, to this day",
 		Links: []string{linkDRA},
 	},
@@ -70,8 +75,9 @@ func checkSidecar(p *lint.Pass, t lint.PodTemplate, i int, name corev1.ResourceN
 	}
 	p.Report(lint.Diagnostic{At: t.At(fmt.Sprintf("spec.initContainers[%d].resources.requests[%q]", i, name)),
 		Related: []lint.Place{lint.At(class, "spec.extendedResourceName")},
-		Message: fmt.Sprintf("the pod holds %d of %s and is charged %d: Kueue %s does not add a sidecar's device", total.Value(), name, charged, p.Config.Version),
-		Help:    "claim the devices through a ResourceClaimTemplate, or ask for them in a main container"})
+		Message: fmt.Sprintf("the pod holds %d of %s and is charged %d: Kueue %s does not add a sidecar's device",
+			total.Value(), name, charged, p.Config.Version),
+		Help: "claim the devices through a ResourceClaimTemplate, or ask for them in a main container"})
 }
 
 // backedBy is a mapped DeviceClass that an extended resource name belongs to; nil when there is none.

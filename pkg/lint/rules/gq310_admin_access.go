@@ -16,17 +16,21 @@ var adminAccess = &lint.Rule{
 	Needs: kinds(cluster.Namespace),
 	Doc: lint.Doc{
 		Title: "A device request asks for admin access",
-		Why: "A request with adminAccess shares devices that others hold. Releases of Kueue after v0.19.2 charge nothing for " +
+		Why: "A request with adminAccess shares devices that others hold. Releases of Kueue after v0.19.2 charge " +
+			"nothing for " +
 			"it, earlier ones refuse the workload. The API server takes such claims only in namespaces that carry the " +
 			"label resource.kubernetes.io/admin-access.",
-		Bad:   "kind: Namespace\nmetadata: {name: monitoring}\n---\nexactly: {deviceClassName: gpu.nvidia.com, adminAccess: true}\n",
-		Good:  "kind: Namespace\nmetadata:\n  name: monitoring\n  labels: {resource.kubernetes.io/admin-access: \"true\"}\n",
+		Bad: "kind: Namespace\nmetadata: {name: monitoring}\n---\nexactly: {deviceClassName: gpu.nvidia.com, " +
+			"adminAccess: true}\n",
+		Good: "kind: Namespace\nmetadata:\n  name: monitoring\n  labels: {resource.kubernetes.io/admin-access: " +
+			"\"true\"}\n",
 		Since: "Kueue 0.17",
 		Links: []string{linkDRA, linkDRAAPI},
 	},
 	Check: func(p *lint.Pass) {
 		for _, r := range p.Refusals(charge.CodeAdminAccess) {
-			p.ReportRefusal(r, fmt.Sprintf("Kueue %s refuses admin access, which its claim asks for", p.Config.Version), "run such pods outside of Kueue, or take a release that charges nothing for admin access")
+			p.ReportRefusal(r, fmt.Sprintf("Kueue %s refuses admin access, which its claim asks for", p.Config.Version),
+				"run such pods outside of Kueue, or take a release that charges nothing for admin access")
 		}
 		for q := range p.DeviceRequests() {
 			if q.AdminAccess {
@@ -43,11 +47,13 @@ func checkAdminAccess(p *lint.Pass, q lint.DeviceRequest) {
 	case ns == nil:
 		p.Need(cluster.Namespace)
 	case ns.Meta.Labels[adminLabel] != "true":
-		p.Report(lint.Diagnostic{At: at, Message: fmt.Sprintf("namespace %s does not allow admin access: the API server refuses this object", ns.Ref.Name),
+		p.Report(lint.Diagnostic{At: at, Message: fmt.Sprintf("namespace %s does not allow admin access: the API "+
+			"server refuses this object", ns.Ref.Name),
 			Help:    fmt.Sprintf("label the namespace: %s: \"true\"", adminLabel),
 			Related: []lint.Place{lint.At(ns, "metadata").Name().Saying("without the label")}})
 	}
 	if p.Config.Behavior.AdminAccessExempt && q.OfTemplate() {
-		p.Report(lint.Diagnostic{At: at, Severity: lint.Info, Message: "a request with admin access costs no quota, and needs no mapping"})
+		p.Report(lint.Diagnostic{At: at, Severity: lint.Info, Message: "a request with admin access costs no quota, " +
+			"and needs no mapping"})
 	}
 }

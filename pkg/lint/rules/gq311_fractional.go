@@ -15,8 +15,10 @@ var fractional = &lint.Rule{
 	ID: "GQ311", Name: "fractional-extended-resource", Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "An extended resource is requested in a fraction",
-		Why: "Extended resources come whole. The API server refuses a pod with a fraction of one; for a name that a DeviceClass " +
-			"declares Kueue refuses the workload, for others it may round up and hold quota for pods that can't be created.",
+		Why: "Extended resources come whole. The API server refuses a pod with a fraction of one; for a name that a " +
+			"DeviceClass " +
+			"declares Kueue refuses the workload, for others it may round up and hold quota for pods that can't be " +
+			"created.",
 		Bad:   "resources:\n  requests: {nvidia.com/gpu: 500m}\n",
 		Good:  "resources:\n  requests: {nvidia.com/gpu: 1}\n",
 		Since: "every version",
@@ -43,7 +45,8 @@ var fractional = &lint.Rule{
 						severity = lint.Error
 					}
 					p.Report(lint.Diagnostic{At: at, Severity: severity, Help: help,
-						Message: fmt.Sprintf("%s is requested in a fraction (%s), but devices come whole", name, q.String())})
+						Message: fmt.Sprintf("%s is requested in a fraction (%s), but devices come whole", name,
+							q.String())})
 				}
 			}
 		}

@@ -15,9 +15,11 @@ var bothWays = &lint.Rule{
 	ID: "GQ312", Name: "device-plugin-and-claims", Severity: lint.Warning,
 	Doc: lint.Doc{
 		Title: "The same GPUs are asked for, or offered, through the device plugin and through claims",
-		Why: "A device plugin and a DRA driver know nothing of each other. A pod that asks both ways gets, and is charged for, two devices; a " +
+		Why: "A device plugin and a DRA driver know nothing of each other. A pod that asks both ways gets, and is " +
+			"charged for, two devices; a " +
 			"node that offers its GPUs both ways has them counted, and given out, twice.",
-		Bad:   "resourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]   # gpu.nvidia.com\ncontainers:\n- resources: {limits: {nvidia.com/gpu: 1}, claims: [{name: gpu}]}\n",
+		Bad: "resourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]   # gpu.nvidia.com\ncontainers:\n- " +
+			"resources: {limits: {nvidia.com/gpu: 1}, claims: [{name: gpu}]}\n",
 		Good:  "containers:\n- resources: {claims: [{name: gpu}]}\n",
 		Since: "every version",
 		Links: []string{linkDRA},
@@ -40,7 +42,8 @@ func claimedClasses(p *lint.Pass, t lint.PodTemplate) map[string]int {
 		if c.ResourceClaimTemplateName == nil {
 			continue
 		}
-		of, _, ok := cluster.Lookup[*resourcev1.ResourceClaimTemplate](p.Snapshot, cluster.ResourceClaimTemplate, t.Namespace(), *c.ResourceClaimTemplateName)
+		of, _, ok := cluster.Lookup[*resourcev1.ResourceClaimTemplate](p.Snapshot, cluster.ResourceClaimTemplate,
+			t.Namespace(), *c.ResourceClaimTemplateName)
 		if !ok {
 			continue
 		}
@@ -64,15 +67,18 @@ func checkBothWays(p *lint.Pass, t lint.PodTemplate, c container, claimed map[st
 				continue // a DeviceClass stands behind the name: both are claims
 			}
 			p.Report(lint.Diagnostic{At: t.At(fmt.Sprintf("%s.resources.%s[%q]", c.path, list.field, name)).Name(),
-				Related: []lint.Place{t.At(fmt.Sprintf("spec.resourceClaims[%d]", claimed[class])).Saying("claims " + class)},
-				Message: fmt.Sprintf("the pod asks for %s and claims %s: these are two devices, and both are charged", name, class),
-				Help:    "ask for the device one way"})
+				Related: []lint.Place{t.At(fmt.Sprintf("spec.resourceClaims[%d]", claimed[class])).Saying("claims " +
+					class)},
+				Message: fmt.Sprintf("the pod asks for %s and claims %s: these are two devices, and both are charged",
+					name, class),
+				Help: "ask for the device one way"})
 			return
 		}
 	}
 }
 
-// sameVendor is the first class, by name, of the vendor that an extended resource is of: nvidia.com/gpu and gpu.nvidia.com.
+// sameVendor is the first class, by name, of the vendor that an extended resource is of: nvidia.com/gpu and
+// gpu.nvidia.com.
 func sameVendor(name corev1.ResourceName, classes map[string]int) string {
 	domain, _, _ := strings.Cut(string(name), "/")
 	first := ""
@@ -84,8 +90,8 @@ func sameVendor(name corev1.ResourceName, classes map[string]int) string {
 	return first
 }
 
-// checkNodes reports nodes whose GPUs are offered both ways. A node that tells of an extended resource has a device plugin:
-// what a DeviceClass backs does not show there.
+// checkNodes reports nodes whose GPUs are offered both ways. A node that tells of an extended resource has a device
+// plugin: what a DeviceClass backs does not show there.
 func checkNodes(p *lint.Pass) {
 	drivers := map[string]string{} // of slices with GPUs, by node
 	for _, s := range cluster.All[*cluster.DeviceSlice](p.Snapshot, cluster.ResourceSlice) {
@@ -113,6 +119,7 @@ func checkNodes(p *lint.Pass) {
 		return
 	}
 	p.Report(lint.Diagnostic{At: lint.At(first, fmt.Sprintf("status.allocatable[%q]", name)).Name(),
-		Message: fmt.Sprintf("%s offers its GPUs as %s and through driver %s (%s in all): each is counted, and may be given out, twice", first.Ref, name, drivers[first.Ref.Name], plural(nodes, "node")),
-		Help:    "turn one of the two off on these nodes"})
+		Message: fmt.Sprintf("%s offers its GPUs as %s and through driver %s (%s in all): each is counted, and may "+
+			"be given out, twice", first.Ref, name, drivers[first.Ref.Name], plural(nodes, "node")),
+		Help: "turn one of the two off on these nodes"})
 }

@@ -18,7 +18,8 @@ var neverFits = &lint.Rule{
 	ID: "GQ313", Name: "never-fits", Severity: lint.Error, Concurrent: true,
 	Doc: lint.Doc{
 		Title: "A workload needs more than its queue can ever give",
-		Why: "A ClusterQueue can give its own quota and what it may borrow from its cohort, were nothing used. A request above that is " +
+		Why: "A ClusterQueue can give its own quota and what it may borrow from its cohort, were nothing used. A " +
+			"request above that is " +
 			"never admitted, however long it waits; in a StrictFIFO queue it blocks everything behind it.",
 		Bad:   "# whole-gpus: nominalQuota 8, no cohort\nspec: {parallelism: 9}   # one GPU each\n",
 		Good:  "spec: {parallelism: 8}\n",
@@ -39,9 +40,12 @@ var neverFits = &lint.Rule{
 					at, _ := lineOf(b.charge, l.Resource)
 					needs := format.Format(l.Resource, int64(l.Requested.Add(l.Before)))
 					most := format.Format(l.Resource, int64(l.Maximum))
-					p.Report(lint.Diagnostic{At: at, Severity: b.severity, Related: quotaPlaces(b.queue, l.FlavorResource),
-						Message: fmt.Sprintf("pod set %s needs %s of %s, and ClusterQueue %s can give at most %s in flavor %s: it is never admitted%s", b.podSet, needs, l.Resource, b.queue.Ref.Name, most, l.Flavor, b.assuming),
-						Help:    "ask for less, raise the quota, or let the queue borrow more from its cohort"})
+					p.Report(lint.Diagnostic{At: at, Severity: b.severity,
+						Related: quotaPlaces(b.queue, l.FlavorResource),
+						Message: fmt.Sprintf("pod set %s needs %s of %s, and ClusterQueue %s can give at most %s in "+
+							"flavor %s: it is never admitted%s", b.podSet, needs, l.Resource, b.queue.Ref.Name, most,
+							l.Flavor, b.assuming),
+						Help: "ask for less, raise the quota, or let the queue borrow more from its cohort"})
 				}
 			}
 		}
@@ -58,7 +62,9 @@ func quotaPlaces(record *cluster.Object, fr quota.FlavorResource) []lint.Place {
 		for j, f := range g.Flavors {
 			for k, r := range f.Resources {
 				if string(f.Name) == string(fr.Flavor) && r.Name == fr.Resource {
-					return []lint.Place{lint.At(record, fmt.Sprintf("spec.resourceGroups[%d].flavors[%d].resources[%d].nominalQuota", i, j, k)).Saying("the queue's own quota")}
+					return []lint.Place{lint.At(record,
+						fmt.Sprintf("spec.resourceGroups[%d].flavors[%d].resources[%d].nominalQuota", i, j,
+							k)).Saying("the queue's own quota")}
 				}
 			}
 		}
@@ -87,8 +93,9 @@ func reportReduced(p *lint.Pass) {
 			for _, ps := range c.Workload.PodSets {
 				if ps.Name == admitted.Name && admitted.Count < ps.Count {
 					p.Report(lint.Diagnostic{At: lint.Subject(c.Workload), Severity: lint.Warning,
-						Message: fmt.Sprintf("pod set %s never fits with all its %d pods: at most %d are admitted", ps.Name, ps.Count, admitted.Count),
-						Help:    "ask for fewer pods, or raise the quota of the queue"})
+						Message: fmt.Sprintf("pod set %s never fits with all its %d pods: at most %d are admitted",
+							ps.Name, ps.Count, admitted.Count),
+						Help: "ask for fewer pods, or raise the quota of the queue"})
 				}
 			}
 		}

@@ -19,7 +19,8 @@ var resourceNotCovered = &lint.Rule{
 	Needs: kinds(cluster.LocalQueue, cluster.ClusterQueue, cluster.KueueConfiguration),
 	Doc: lint.Doc{
 		Title: "A workload is charged for a resource that its queue does not cover",
-		Why: "Kueue admits a workload only when every resource it is charged for stands in coveredResources of one of the " +
+		Why: "Kueue admits a workload only when every resource it is charged for stands in coveredResources of one " +
+			"of the " +
 			"ClusterQueue's groups. One that is missing keeps it pending for ever, whatever quota is free.",
 		Bad:   "# charged: cpu and whole-gpus\nresourceGroups:\n- coveredResources: [cpu]\n",
 		Good:  "resourceGroups:\n- coveredResources: [cpu, whole-gpus]\n",
@@ -28,7 +29,8 @@ var resourceNotCovered = &lint.Rule{
 	},
 	Check: func(p *lint.Pass) {
 		for _, c := range p.Charges() {
-			if !lint.Waits(c.Workload) || c.Verdict == charge.Inadmissible || len(c.Total) == 0 || p.Config.IgnoresUndeclared() {
+			if !lint.Waits(c.Workload) || c.Verdict == charge.Inadmissible || len(c.Total) == 0 ||
+				p.Config.IgnoresUndeclared() {
 				continue
 			}
 			cq, record := p.ClusterQueueOf(c.Workload.Namespace, c.Workload.Queue)
@@ -53,8 +55,10 @@ func checkCovered(p *lint.Pass, c *charge.Charge, cq *kueue.ClusterQueue, record
 		}
 		at, related := lineOf(c, name)
 		p.Report(lint.Diagnostic{At: at, Severity: severity,
-			Message: fmt.Sprintf("it is charged for %s, which ClusterQueue %s does not cover: it stays pending", name, cq.Name),
-			Help:    fmt.Sprintf("add %s to coveredResources of ClusterQueue %s with a quota%s", name, cq.Name, exclude(name)),
+			Message: fmt.Sprintf("it is charged for %s, which ClusterQueue %s does not cover: it stays pending", name,
+				cq.Name),
+			Help: fmt.Sprintf("add %s to coveredResources of ClusterQueue %s with a quota%s", name, cq.Name,
+				exclude(name)),
 			Related: append(related, lint.At(record, "spec.resourceGroups").Name().Saying("covers "+listed(covered)))})
 	}
 }

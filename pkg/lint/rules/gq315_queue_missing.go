@@ -17,9 +17,11 @@ var queueMissing = &lint.Rule{
 	Needs: kinds(cluster.LocalQueue, cluster.ClusterQueue, cluster.KueueConfiguration),
 	Doc: lint.Doc{
 		Title: "A workload has no queue, or one that does not exist",
-		Why: "Kueue suspends a labelled job until the LocalQueue its label names exists in the same namespace and leads to a " +
+		Why: "Kueue suspends a labelled job until the LocalQueue its label names exists in the same namespace and " +
+			"leads to a " +
 			"ClusterQueue that exists. A job that asks for devices and has no label runs outside of quota.",
-		Bad:   "kind: Job\nmetadata:\n  namespace: team-a\n  labels: {kueue.x-k8s.io/queue-name: gpus}   # only in team-b\n",
+		Bad: "kind: Job\nmetadata:\n  namespace: team-a\n  labels: {kueue.x-k8s.io/queue-name: gpus}   # only in " +
+			"team-b\n",
 		Good:  "kind: LocalQueue\nmetadata: {name: gpus, namespace: team-a}\nspec: {clusterQueue: cluster-queue}\n",
 		Since: "every version",
 		Links: []string{"https://kueue.sigs.k8s.io/docs/concepts/local_queue/"},
@@ -43,8 +45,10 @@ var queueMissing = &lint.Rule{
 			}
 			if w.Queue == "" {
 				r.At = lint.Subject(w)
-				p.ReportRefusal(r, "it names no LocalQueue, and Kueue suspends it all the same: manageJobsWithoutQueueName is on",
-					fmt.Sprintf("label it with %s: %s", lint.QueueLabel, cmp.Or(queueNames(p, w.Namespace), "the name of a LocalQueue")))
+				p.ReportRefusal(r, "it names no LocalQueue, and Kueue suspends it all the same: "+
+					"manageJobsWithoutQueueName is on",
+					fmt.Sprintf("label it with %s: %s", lint.QueueLabel,
+						cmp.Or(queueNames(p, w.Namespace), "the name of a LocalQueue")))
 				continue
 			}
 			help := "create it, or name another queue"

@@ -15,10 +15,12 @@ var devicesWithTopology = &lint.Rule{
 	ID: "GQ316", Name: "devices-with-topology", Severity: lint.Warning,
 	Doc: lint.Doc{
 		Title: "Devices are claimed in a queue whose flavor is placed by topology",
-		Why: "Topology-aware scheduling chooses nodes by the pods' ordinary requests. It does not know which nodes have devices, or how many " +
+		Why: "Topology-aware scheduling chooses nodes by the pods' ordinary requests. It does not know which nodes " +
+			"have devices, or how many " +
 			"are taken: a workload can be admitted to a rack without free GPUs, hold its quota, and never start.",
-		Bad:   "kind: ResourceFlavor\nspec: {topologyName: racks}   # and the job claims gpu.nvidia.com\n",
-		Good:  "kind: ResourceFlavor\nspec: {nodeLabels: {gpu: \"yes\"}}   # without topology, for what claims devices\n",
+		Bad: "kind: ResourceFlavor\nspec: {topologyName: racks}   # and the job claims gpu.nvidia.com\n",
+		Good: "kind: ResourceFlavor\nspec: {nodeLabels: {gpu: \"yes\"}}   # without topology, for what claims " +
+			"devices\n",
 		Since: "Kueue 0.17",
 		Links: []string{"https://kueue.sigs.k8s.io/docs/concepts/topology_aware_scheduling/"},
 	},
@@ -40,7 +42,8 @@ var devicesWithTopology = &lint.Rule{
 }
 
 // throughDevices are the methods by which devices that topology does not know of are charged.
-var throughDevices = map[charge.Method]bool{charge.DeviceCount: true, charge.ExtendedResource: true, charge.Counter: true, charge.Capacity: true}
+var throughDevices = map[charge.Method]bool{charge.DeviceCount: true, charge.ExtendedResource: true,
+	charge.Counter: true, charge.Capacity: true}
 
 func checkTopology(p *lint.Pass, c *charge.Charge, cq *kueue.ClusterQueue) {
 	for _, ps := range c.PodSets {
@@ -52,9 +55,11 @@ func checkTopology(p *lint.Pass, c *charge.Charge, cq *kueue.ClusterQueue) {
 			if flavor == nil {
 				continue
 			}
-			p.Report(lint.Diagnostic{At: lint.Evidence(l.Evidence[0]), Cause: lint.At(flavor, "spec.topologyName"), Related: []lint.Place{lint.At(flavor, "spec.topologyName")},
-				Message: fmt.Sprintf("it is charged for devices (%s) in flavor %s, whose nodes are chosen by topology without looking at devices", l.Resource, flavor.Ref.Name),
-				Help:    "put device quota into a flavor without topologyName"})
+			p.Report(lint.Diagnostic{At: lint.Evidence(l.Evidence[0]), Cause: lint.At(flavor, "spec.topologyName"),
+				Related: []lint.Place{lint.At(flavor, "spec.topologyName")},
+				Message: fmt.Sprintf("it is charged for devices (%s) in flavor %s, whose nodes are chosen by "+
+					"topology without looking at devices", l.Resource, flavor.Ref.Name),
+				Help: "put device quota into a flavor without topologyName"})
 			return
 		}
 	}
@@ -64,7 +69,8 @@ func checkTopology(p *lint.Pass, c *charge.Charge, cq *kueue.ClusterQueue) {
 func topologyFlavor(p *lint.Pass, cq *kueue.ClusterQueue, l charge.Line) *cluster.Object {
 	for _, g := range cq.Spec.ResourceGroups {
 		for _, f := range g.Flavors {
-			flavor, o, ok := cluster.Lookup[*kueue.ResourceFlavor](p.Snapshot, cluster.ResourceFlavor, "", string(f.Name))
+			flavor, o, ok := cluster.Lookup[*kueue.ResourceFlavor](p.Snapshot, cluster.ResourceFlavor, "",
+				string(f.Name))
 			if !ok || flavor.Spec.TopologyName == nil {
 				continue
 			}

@@ -16,8 +16,10 @@ var implicitName = &lint.Rule{
 	ID: "GQ317", Name: "implicit-class-name", Severity: lint.Warning,
 	Doc: lint.Doc{
 		Title: "A device class is requested by its implicit extended resource name",
-		Why: "Kubernetes gives every DeviceClass the name deviceclass.resource.kubernetes.io/CLASS. Kueue resolves only the " +
-			"names in extendedResourceName, so the request is charged under the implicit name itself: the class's mapping is " +
+		Why: "Kubernetes gives every DeviceClass the name deviceclass.resource.kubernetes.io/CLASS. Kueue resolves " +
+			"only the " +
+			"names in extendedResourceName, so the request is charged under the implicit name itself: the class's " +
+			"mapping is " +
 			"passed over, and a queue that does not cover the implicit name never admits the workload.",
 		Bad:   "requests: {deviceclass.resource.kubernetes.io/gpu.nvidia.com: 1}\n",
 		Good:  "resourceClaims:\n- {name: gpu, resourceClaimTemplateName: one-gpu}\n",
@@ -41,8 +43,10 @@ var implicitName = &lint.Rule{
 				for _, name := range implicit(of) {
 					class := strings.TrimPrefix(string(name), resourcev1.ResourceDeviceClassPrefix)
 					p.Report(lint.Diagnostic{At: t.At(fmt.Sprintf("%s.resources.%s[%q]", c.path, at, name)).Name(),
-						Message: fmt.Sprintf("Kueue does not resolve the implicit name of DeviceClass %s: it is charged as %s", class, name),
-						Help:    "claim the device through a ResourceClaimTemplate, or give the class an extendedResourceName and request that"})
+						Message: fmt.Sprintf("Kueue does not resolve the implicit name of DeviceClass %s: it is "+
+							"charged as %s", class, name),
+						Help: "claim the device through a ResourceClaimTemplate, or give the class an " +
+							"extendedResourceName and request that"})
 				}
 			}
 		}
@@ -62,5 +66,6 @@ func implicit(of corev1.ResourceList) []corev1.ResourceName {
 // isExtended tells that a name is an extended resource, as Kueue sees it.
 func isExtended(name corev1.ResourceName) bool {
 	n := string(name)
-	return strings.Contains(n, "/") && !strings.HasPrefix(n, corev1.ResourceDefaultNamespacePrefix) && !strings.HasPrefix(n, corev1.ResourceHugePagesPrefix)
+	return strings.Contains(n, "/") && !strings.HasPrefix(n, corev1.ResourceDefaultNamespacePrefix) &&
+		!strings.HasPrefix(n, corev1.ResourceHugePagesPrefix)
 }

@@ -11,8 +11,10 @@ var claimsNotCharged = &lint.Rule{
 	ID: "GQ319", Name: "claims-not-charged", Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "Claims are refused or free, because Dynamic Resource Allocation is off in Kueue",
-		Why: "Without the gate KueueDRAIntegration (DynamicResourceAllocation in 0.17) Kueue does not charge claims. From 0.18 on it refuses " +
-			"workloads that have them; before, and with KueueDRARejectWorkloadsWhenDRADisabled off, their devices are free.",
+		Why: "Without the gate KueueDRAIntegration (DynamicResourceAllocation in 0.17) Kueue does not charge claims. " +
+			"From 0.18 on it refuses " +
+			"workloads that have them; before, and with KueueDRARejectWorkloadsWhenDRADisabled off, their devices " +
+			"are free.",
 		Bad:   "featureGates: {KueueDRAIntegration: false}\n",
 		Good:  "featureGates: {KueueDRAIntegration: true}\n",
 		Since: "Kueue 0.17",
@@ -31,8 +33,9 @@ var claimsNotCharged = &lint.Rule{
 			}
 			for i := range t.Spec().ResourceClaims {
 				p.Report(lint.Diagnostic{At: t.At(fmt.Sprintf("spec.resourceClaims[%d]", i)), Severity: lint.Warning,
-					Message: fmt.Sprintf("Kueue %s does not charge claims with this configuration: the devices are free", p.Config.Version),
-					Help:    "turn the feature gate for Dynamic Resource Allocation on"})
+					Message: fmt.Sprintf("Kueue %s does not charge claims with this configuration: the devices are free",
+						p.Config.Version),
+					Help: "turn the feature gate for Dynamic Resource Allocation on"})
 				break
 			}
 		}

@@ -15,9 +15,12 @@ var stuckWorkload = &lint.Rule{
 	ID: "GQ320", Name: "stuck-workload", Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "Kueue never makes a Workload for a job, or its webhook refuses it",
-		Why: "A job that is suspended for Kueue, and for which no Workload can be made, waits for ever without a message: its " +
-			"priority class does not exist, it has more pod sets than a Workload may have, the pods of its group disagree.",
-		Bad:   "kind: Job\nmetadata:\n  labels:\n    kueue.x-k8s.io/queue-name: gpus\n    kueue.x-k8s.io/priority-class: high   # no such WorkloadPriorityClass\n",
+		Why: "A job that is suspended for Kueue, and for which no Workload can be made, waits for ever without a " +
+			"message: its " +
+			"priority class does not exist, it has more pod sets than a Workload may have, the pods of its group " +
+			"disagree.",
+		Bad: "kind: Job\nmetadata:\n  labels:\n    kueue.x-k8s.io/queue-name: gpus\n    " +
+			"kueue.x-k8s.io/priority-class: high   # no such WorkloadPriorityClass\n",
 		Good:  "kind: WorkloadPriorityClass\nmetadata: {name: high}\nvalue: 1000\n",
 		Since: "every version",
 		Links: []string{linkJobs},
@@ -53,14 +56,16 @@ func checkMinCounts(p *lint.Pass, o *cluster.Object, w *kueue.Workload) {
 		}
 		if partial++; partial == 2 {
 			p.Report(lint.Diagnostic{At: lint.At(o, fmt.Sprintf("spec.podSets[%d].minCount", i)),
-				Message: "a second pod set has a minCount: Kueue's webhook refuses the Workload", Help: "let one pod set of the Workload be admitted in part, no more"})
+				Message: "a second pod set has a minCount: Kueue's webhook refuses the Workload",
+				Help:    "let one pod set of the Workload be admitted in part, no more"})
 		}
 	}
 }
 
 // stuckReasons are the reasons that keep a job waiting for ever.
 var stuckReasons = map[string]bool{
-	workload.OwnerNotFound: true, workload.OwnerChainTooLong: true, workload.TooManyPodSets: true, workload.NoPodSets: true,
+	workload.OwnerNotFound: true, workload.OwnerChainTooLong: true, workload.TooManyPodSets: true,
+	workload.NoPodSets:            true,
 	workload.PodFrameworkImplicit: true, workload.PriorityClassNotFound: true, workload.GroupQueuesDiffer: true,
 	workload.GroupTotalsDiffer: true, workload.WorkloadNameTaken: true, workload.RefusedByWebhook: true,
 }

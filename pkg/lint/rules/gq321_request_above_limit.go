@@ -17,9 +17,11 @@ var requestAboveLimit = &lint.Rule{
 	ID: "GQ321", Name: "request-above-limit", Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "A container requests more than its limit, as written or after the LimitRange's defaults",
-		Why: "Kueue refuses a workload whose containers request more than their limits, with the defaults of the namespace's LimitRange " +
+		Why: "Kueue refuses a workload whose containers request more than their limits, with the defaults of the " +
+			"namespace's LimitRange " +
 			"filled in: a default limit may be below a request that stands alone in the template.",
-		Bad:   "kind: LimitRange\nspec:\n  limits: [{type: Container, default: {memory: 1Gi}}]\n---\nresources:\n  requests: {memory: 2Gi}\n",
+		Bad: "kind: LimitRange\nspec:\n  limits: [{type: Container, default: {memory: 1Gi}}]\n---\nresources:\n  " +
+			"requests: {memory: 2Gi}\n",
 		Good:  "resources:\n  requests: {memory: 2Gi}\n  limits: {memory: 2Gi}\n",
 		Since: "every version",
 		Links: []string{"https://kubernetes.io/docs/concepts/policy/limit-range/"},
@@ -65,7 +67,8 @@ func checkLimits(p *lint.Pass, t lint.PodTemplate, c container, written *corev1.
 		} else if !has(written.Resources.Limits, name) {
 			origin = " that a LimitRange gives it"
 		}
-		p.Report(lint.Diagnostic{At: t.At(at), Message: fmt.Sprintf("it requests %s of %s, above the limit of %s%s: Kueue refuses the workload", quantity(request), name, quantity(limit), origin),
+		p.Report(lint.Diagnostic{At: t.At(at), Message: fmt.Sprintf("it requests %s of %s, above the limit of %s%s: "+
+			"Kueue refuses the workload", quantity(request), name, quantity(limit), origin),
 			Help: "write both the request and the limit"})
 	}
 }

@@ -14,8 +14,10 @@ var extendedRequestAndLimit = &lint.Rule{
 	ID: "GQ322", Name: "extended-request-and-limit", Severity: lint.Error,
 	Doc: lint.Doc{
 		Title: "The request for an extended resource is not its limit",
-		Why: "Extended resources can't be overcommitted: the API server refuses a pod, or the template of a job, whose request for one " +
-			"stands without a limit or differs from it. Kinds of optional projects are stored as they are; Kueue admits them, and their " +
+		Why: "Extended resources can't be overcommitted: the API server refuses a pod, or the template of a job, " +
+			"whose request for one " +
+			"stands without a limit or differs from it. Kinds of optional projects are stored as they are; Kueue " +
+			"admits them, and their " +
 			"pods can't be made.",
 		Bad:   "resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 2}}\n",
 		Good:  "resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}\n",
@@ -48,12 +50,14 @@ func checkExtendedLimits(p *lint.Pass, t lint.PodTemplate, c container, severity
 		}
 		request := c.of.Resources.Requests[name]
 		limit, ok := c.of.Resources.Limits[name]
-		d := lint.Diagnostic{At: t.At(fmt.Sprintf("%s.resources.requests[%q]", c.path, name)), Severity: severity, Help: "write the same amount under requests and limits"}
+		d := lint.Diagnostic{At: t.At(fmt.Sprintf("%s.resources.requests[%q]", c.path, name)), Severity: severity,
+			Help: "write the same amount under requests and limits"}
 		switch {
 		case !ok:
 			d.Message = fmt.Sprintf("it requests %s without a limit: %s", name, what)
 		case request.Cmp(limit) < 0: // above the limit is another rule's
-			d.Message = fmt.Sprintf("it requests %s of %s with a limit of %s, and they must be equal: %s", request.String(), name, limit.String(), what)
+			d.Message = fmt.Sprintf("it requests %s of %s with a limit of %s, and they must be equal: %s",
+				request.String(), name, limit.String(), what)
 		}
 		p.Report(d)
 	}

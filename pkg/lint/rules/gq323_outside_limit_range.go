@@ -19,9 +19,11 @@ var outsideLimitRange = &lint.Rule{
 	Needs: kinds(cluster.LocalQueue, cluster.ClusterQueue),
 	Doc: lint.Doc{
 		Title: "A workload asks for more, or less, than the LimitRange of its namespace allows",
-		Why: "Kueue checks requests and limits against the minimum and maximum of the namespace's LimitRanges before it looks at quota, and " +
+		Why: "Kueue checks requests and limits against the minimum and maximum of the namespace's LimitRanges before " +
+			"it looks at quota, and " +
 			"leaves what is outside pending. Nothing else tells of it: no pod was refused.",
-		Bad:   "kind: LimitRange\nspec: {limits: [{type: Container, max: {memory: 8Gi}}]}\n---\nresources: {requests: {memory: 16Gi}}\n",
+		Bad: "kind: LimitRange\nspec: {limits: [{type: Container, max: {memory: 8Gi}}]}\n---\nresources: " +
+			"{requests: {memory: 16Gi}}\n",
 		Good:  "resources: {requests: {memory: 8Gi}}\n",
 		Since: "every version",
 		Links: []string{"https://kubernetes.io/docs/concepts/policy/limit-range/"},
@@ -68,8 +70,9 @@ func reportOutside(p *lint.Pass, c *charge.Charge, set, field, names, how string
 	for _, quoted := range quotedName.FindAllStringSubmatch(names, -1) {
 		name := corev1.ResourceName(quoted[1])
 		p.Report(lint.Diagnostic{At: boundAt(t, field, name), Related: related,
-			Message: fmt.Sprintf("%s is %s of the namespace's LimitRange: Kueue leaves the workload pending", name, bound),
-			Help:    "change the request and the limit, or the LimitRange"})
+			Message: fmt.Sprintf("%s is %s of the namespace's LimitRange: Kueue leaves the workload pending", name,
+				bound),
+			Help: "change the request and the limit, or the LimitRange"})
 	}
 }
 

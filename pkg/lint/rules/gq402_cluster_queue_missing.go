@@ -15,9 +15,11 @@ var clusterQueueMissing = &lint.Rule{
 	Needs: kinds(cluster.ClusterQueue),
 	Doc: lint.Doc{
 		Title: "A LocalQueue leads to a ClusterQueue that does not exist",
-		Why:   "Workloads of such a LocalQueue wait without a quota to be measured against; Kueue reports the ClusterQueue as missing.",
-		Bad:   "kind: LocalQueue\nmetadata: {name: user-queue, namespace: team-a}\nspec: {clusterQueue: cluster-queu}\n",
-		Good:  "kind: LocalQueue\nmetadata: {name: user-queue, namespace: team-a}\nspec: {clusterQueue: cluster-queue}\n",
+		Why: "Workloads of such a LocalQueue wait without a quota to be measured against; Kueue reports the " +
+			"ClusterQueue as missing.",
+		Bad: "kind: LocalQueue\nmetadata: {name: user-queue, namespace: team-a}\nspec: {clusterQueue: cluster-queu}\n",
+		Good: "kind: LocalQueue\nmetadata: {name: user-queue, namespace: team-a}\nspec: {clusterQueue: " +
+			"cluster-queue}\n",
 		Since: "every version",
 		Links: []string{"https://kueue.sigs.k8s.io/docs/concepts/local_queue/"},
 	},
@@ -31,7 +33,8 @@ var clusterQueueMissing = &lint.Rule{
 			if names := objectNames(p.Snapshot.List(cluster.ClusterQueue)); names != "" {
 				help = "the ClusterQueues are: " + names
 			}
-			p.Report(lint.Diagnostic{At: lint.At(o, "spec.clusterQueue"), Message: fmt.Sprintf("ClusterQueue %s does not exist", name), Help: help})
+			p.Report(lint.Diagnostic{At: lint.At(o, "spec.clusterQueue"),
+				Message: fmt.Sprintf("ClusterQueue %s does not exist", name), Help: help})
 		}
 	},
 }

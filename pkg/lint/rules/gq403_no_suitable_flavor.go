@@ -17,10 +17,13 @@ var noSuitableFlavor = &lint.Rule{
 	Needs: kinds(cluster.Node),
 	Doc: lint.Doc{
 		Title: "No flavor of a queue takes the pods, or a flavor stands for no node",
-		Why: "A flavor is passed over when the pods do not tolerate its taints, or select nodes by a label it has another value for. When no " +
-			"flavor is left the workload waits for ever. A flavor whose labels no node has admits workloads whose pods are then " +
+		Why: "A flavor is passed over when the pods do not tolerate its taints, or select nodes by a label it has " +
+			"another value for. When no " +
+			"flavor is left the workload waits for ever. A flavor whose labels no node has admits workloads whose " +
+			"pods are then " +
 			"never scheduled.",
-		Bad:   "kind: ResourceFlavor\nmetadata: {name: spot}\nspec:\n  nodeTaints: [{key: spot, value: \"yes\", effect: NoSchedule}]   # the only flavor, and the job tolerates nothing\n",
+		Bad: "kind: ResourceFlavor\nmetadata: {name: spot}\nspec:\n  nodeTaints: [{key: spot, value: \"yes\", " +
+			"effect: NoSchedule}]   # the only flavor, and the job tolerates nothing\n",
 		Good:  "tolerations: [{key: spot, value: \"yes\", effect: NoSchedule}]\n",
 		Since: "every version",
 		Links: []string{"https://kueue.sigs.k8s.io/docs/concepts/resource_flavor/"},
@@ -42,20 +45,24 @@ var noSuitableFlavor = &lint.Rule{
 				continue
 			}
 			p.Report(lint.Diagnostic{At: podSpecAt(b), Severity: b.severity, Related: related,
-				Message: fmt.Sprintf("no flavor of ClusterQueue %s takes the pods of %s: %s%s", b.queue.Ref.Name, b.podSet, strings.Join(why, "; "), b.assuming),
-				Help:    "add a toleration or change the node selector of the pods, or give the queue another flavor"})
+				Message: fmt.Sprintf("no flavor of ClusterQueue %s takes the pods of %s: %s%s", b.queue.Ref.Name,
+					b.podSet, strings.Join(why, "; "), b.assuming),
+				Help: "add a toleration or change the node selector of the pods, or give the queue another flavor"})
 		}
 		for o, f := range cluster.All[*kueue.ResourceFlavor](p.Snapshot, cluster.ResourceFlavor) {
-			if len(f.Spec.NodeLabels) > 0 && (p.Snapshot.Live || p.Snapshot.List(cluster.Node) != nil) && p.Need(cluster.Node) && !anyNode(p, f.Spec.NodeLabels) {
+			if len(f.Spec.NodeLabels) > 0 && (p.Snapshot.Live || p.Snapshot.List(cluster.Node) != nil) &&
+				p.Need(cluster.Node) && !anyNode(p, f.Spec.NodeLabels) {
 				p.Report(lint.Diagnostic{At: lint.At(o, "spec.nodeLabels").Name(), Severity: lint.Warning,
-					Message: fmt.Sprintf("no node has the labels of ResourceFlavor %s (%s): what is admitted to it is never scheduled", f.Name, labels.Set(f.Spec.NodeLabels)),
-					Help:    "compare nodeLabels with the labels of the nodes"})
+					Message: fmt.Sprintf("no node has the labels of ResourceFlavor %s (%s): what is admitted to it "+
+						"is never scheduled", f.Name, labels.Set(f.Spec.NodeLabels)),
+					Help: "compare nodeLabels with the labels of the nodes"})
 			}
 		}
 	},
 }
 
-// podSpecAt is the place that tells which nodes the pods take: their node selector, affinity or tolerations, else the job.
+// podSpecAt is the place that tells which nodes the pods take: their node selector, affinity or tolerations, else the
+// job.
 func podSpecAt(b blockedSet) lint.Place {
 	for i := range b.charge.Workload.PodSets {
 		ps := &b.charge.Workload.PodSets[i]

@@ -17,10 +17,13 @@ var quotaUnit = &lint.Rule{
 	ID: "GQ405", Name: "quota-unit", Severity: lint.Warning,
 	Doc: lint.Doc{
 		Title: "A quota in bytes looks like a device count, or differs in unit within its cohort",
-		Why: "A resource that is charged by a counter or a capacity is measured in what the devices publish, bytes for memory. A nominalQuota " +
-			"of 10 is then ten bytes, of which no device is ever admitted; within a cohort, one such queue makes the shares of " +
+		Why: "A resource that is charged by a counter or a capacity is measured in what the devices publish, bytes " +
+			"for memory. A nominalQuota " +
+			"of 10 is then ten bytes, of which no device is ever admitted; within a cohort, one such queue makes the " +
+			"shares of " +
 			"the others meaningless.",
-		Bad:   "deviceClassMappings:\n- name: gpu.memory\n  sources: [{counter: {name: memory, driver: gpu.nvidia.com}}]\n---\nresources: [{name: gpu.memory, nominalQuota: 10}]\n",
+		Bad: "deviceClassMappings:\n- name: gpu.memory\n  sources: [{counter: {name: memory, driver: " +
+			"gpu.nvidia.com}}]\n---\nresources: [{name: gpu.memory, nominalQuota: 10}]\n",
 		Good:  "resources: [{name: gpu.memory, nominalQuota: 800Gi}]\n",
 		Since: "Kueue 0.18",
 		Links: []string{linkDRA, linkCohort},
@@ -33,7 +36,8 @@ var quotaUnit = &lint.Rule{
 				return
 			}
 			if q.value.Value() < smallestBytes {
-				p.Report(lint.Diagnostic{At: q.at, Message: fmt.Sprintf("%s is charged in bytes: a quota of %s is %s bytes, not that many devices", q.resource, q.value.String(), q.value.String()),
+				p.Report(lint.Diagnostic{At: q.at, Message: fmt.Sprintf("%s is charged in bytes: a quota of %s is %s "+
+					"bytes, not that many devices", q.resource, q.value.String(), q.value.String()),
 					Help: "write it as an amount of memory, such as 80Gi for each GPU"})
 			}
 			if q.cohort == "" {
@@ -48,12 +52,14 @@ var quotaUnit = &lint.Rule{
 		})
 		eachQuota(p, func(q quotaAt) {
 			most, ok := largest[q.resource][q.cohort]
-			if !ok || q.value.IsZero() || q.value.Value() < smallestBytes || most.value.Value()/q.value.Value() < unitGap {
+			if !ok || q.value.IsZero() || q.value.Value() < smallestBytes ||
+				most.value.Value()/q.value.Value() < unitGap {
 				return
 			}
 			p.Report(lint.Diagnostic{At: q.at, Related: []lint.Place{most.at.Saying("the largest of the cohort")},
-				Message: fmt.Sprintf("%s has a quota of %s here and of %s in another queue of cohort %s: the units differ", q.resource, q.value.String(), most.value.String(), q.cohort),
-				Help:    "write all quotas of the resource in the same unit"})
+				Message: fmt.Sprintf("%s has a quota of %s here and of %s in another queue of cohort %s: the units "+
+					"differ", q.resource, q.value.String(), most.value.String(), q.cohort),
+				Help: "write all quotas of the resource in the same unit"})
 		})
 	},
 }
@@ -81,7 +87,8 @@ func byteResources(p *lint.Pass) map[corev1.ResourceName]bool {
 				values, small = values+1, small || c.Value.Value() < smallestBytes
 			}
 		}
-		if values > 0 && !small || values == 0 && strings.Contains(strings.ToLower(s.name), "memory") && !strings.Contains(s.name, "slice") {
+		if values > 0 && !small || values == 0 && strings.Contains(strings.ToLower(s.name), "memory") &&
+			!strings.Contains(s.name, "slice") {
 			out[corev1.ResourceName(s.resource)] = true
 		}
 	}
@@ -104,8 +111,10 @@ func eachQuota(p *lint.Pass, visit func(quotaAt)) {
 		for i, g := range cq.Spec.ResourceGroups {
 			for j, f := range g.Flavors {
 				for k, r := range f.Resources {
-					visit(quotaAt{resource: r.Name, value: r.NominalQuota, queue: cq, flavor: string(f.Name), cohort: string(cq.Spec.CohortName),
-						at: lint.At(o, fmt.Sprintf("spec.resourceGroups[%d].flavors[%d].resources[%d].nominalQuota", i, j, k))})
+					visit(quotaAt{resource: r.Name, value: r.NominalQuota, queue: cq, flavor: string(f.Name),
+						cohort: string(cq.Spec.CohortName),
+						at: lint.At(o,
+							fmt.Sprintf("spec.resourceGroups[%d].flavors[%d].resources[%d].nominalQuota", i, j, k))})
 				}
 			}
 		}

@@ -17,7 +17,8 @@ var quotaBelowDevice = &lint.Rule{
 	Needs: kinds(cluster.ResourceSlice),
 	Doc: lint.Doc{
 		Title: "A quota is smaller than the smallest device it is for",
-		Why:   "A device is charged whole. A quota below the smallest one admits nothing by itself: the queue works only while it can borrow.",
+		Why: "A device is charged whole. A quota below the smallest one admits nothing by itself: the queue works " +
+			"only while it can borrow.",
 		Bad:   "resources: [{name: gpu.memory, nominalQuota: 4Gi}]   # the smallest partition has 4864Mi\n",
 		Good:  "resources: [{name: gpu.memory, nominalQuota: 4864Mi}]\n",
 		Since: "Kueue 0.18",
@@ -27,15 +28,18 @@ var quotaBelowDevice = &lint.Rule{
 		smallest := smallestCounters(p)
 		eachQuota(p, func(q quotaAt) {
 			least, ok := smallest[q.resource]
-			if ok && !q.value.IsZero() && q.value.Cmp(least) < 0 && q.value.Value() >= smallestBytes && p.Need(cluster.ResourceSlice) {
-				p.Report(lint.Diagnostic{At: q.at, Message: fmt.Sprintf("a quota of %s for %s admits nothing by itself: the smallest device has %s", q.value.String(), q.resource, least.String()),
+			if ok && !q.value.IsZero() && q.value.Cmp(least) < 0 && q.value.Value() >= smallestBytes &&
+				p.Need(cluster.ResourceSlice) {
+				p.Report(lint.Diagnostic{At: q.at, Message: fmt.Sprintf("a quota of %s for %s admits nothing by "+
+					"itself: the smallest device has %s", q.value.String(), q.resource, least.String()),
 					Help: "give at least that much, or 0 for a queue that only borrows"})
 			}
 		})
 	},
 }
 
-// smallestCounters are the smallest values of the counters that quota resources are charged by, over the devices that match.
+// smallestCounters are the smallest values of the counters that quota resources are charged by, over the devices that
+// match.
 func smallestCounters(p *lint.Pass) map[corev1.ResourceName]resource.Quantity {
 	out := map[corev1.ResourceName]resource.Quantity{}
 	for _, s := range eachSource(p) {
@@ -62,7 +66,8 @@ var quotaAboveDevices = &lint.Rule{
 	Needs: kinds(cluster.ResourceSlice, cluster.DeviceClass),
 	Doc: lint.Doc{
 		Title: "The quotas for a device class add up to more devices than are published",
-		Why: "Quota beyond the devices there are admits workloads whose pods are never scheduled. That may be meant, for nodes that are added " +
+		Why: "Quota beyond the devices there are admits workloads whose pods are never scheduled. That may be meant, " +
+			"for nodes that are added " +
 			"on demand.",
 		Bad:   "resources: [{name: whole-gpus, nominalQuota: 64}]   # the cluster has 8\n",
 		Good:  "resources: [{name: whole-gpus, nominalQuota: 8}]\n",
@@ -75,12 +80,14 @@ var quotaAboveDevices = &lint.Rule{
 			return
 		}
 		for i, m := range res.DeviceClassMappings {
-			if len(m.Sources) > 0 || p.Snapshot.List(cluster.ResourceSlice) == nil || !p.Need(cluster.ResourceSlice, cluster.DeviceClass) {
+			if len(m.Sources) > 0 || p.Snapshot.List(cluster.ResourceSlice) == nil ||
+				!p.Need(cluster.ResourceSlice, cluster.DeviceClass) {
 				continue
 			}
 			devices, known := int64(0), true
 			for _, name := range m.DeviceClassNames {
-				class, _, ok := cluster.Lookup[*resourcev1.DeviceClass](p.Snapshot, cluster.DeviceClass, "", string(name))
+				class, _, ok := cluster.Lookup[*resourcev1.DeviceClass](p.Snapshot, cluster.DeviceClass, "",
+					string(name))
 				if !ok {
 					continue
 				}
@@ -99,8 +106,11 @@ var quotaAboveDevices = &lint.Rule{
 				if devices == 1 {
 					are = "is"
 				}
-				p.Report(lint.Diagnostic{At: last, Related: []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name", i)).Saying("charged by number")},
-					Message: fmt.Sprintf("the quotas for %s add up to %d, and %s of its classes %s published", m.Name, quota, plural(int(devices), "device"), are)})
+				p.Report(lint.Diagnostic{At: last,
+					Related: []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name",
+						i)).Saying("charged by number")},
+					Message: fmt.Sprintf("the quotas for %s add up to %d, and %s of its classes %s published", m.Name,
+						quota, plural(int(devices), "device"), are)})
 			}
 		}
 	},

@@ -17,7 +17,8 @@ var namespaceSelector = &lint.Rule{
 	Needs: kinds(cluster.Namespace),
 	Doc: lint.Doc{
 		Title: "A ClusterQueue takes workloads of no namespace",
-		Why: "A ClusterQueue without namespaceSelector takes nothing: a missing selector matches no namespace, while an empty " +
+		Why: "A ClusterQueue without namespaceSelector takes nothing: a missing selector matches no namespace, while " +
+			"an empty " +
 			"one ({}) matches all. Workloads sent to it stay inadmissible, whatever quota it has.",
 		Bad:   "kind: ClusterQueue\nspec:\n  resourceGroups: [...]\n",
 		Good:  "kind: ClusterQueue\nspec:\n  namespaceSelector: {}\n  resourceGroups: [...]\n",
@@ -26,11 +27,14 @@ var namespaceSelector = &lint.Rule{
 	},
 	Check: func(p *lint.Pass) {
 		for _, r := range p.Blocked(cluster.ClusterQueue.Kind, "spec.namespaceSelector") {
-			p.ReportRefusal(r, "", "widen namespaceSelector of the ClusterQueue ({} takes every namespace), or label the namespace")
+			p.ReportRefusal(r, "", "widen namespaceSelector of the ClusterQueue ({} takes every namespace), or label "+
+				"the namespace")
 		}
 		for o, cq := range cluster.All[*kueue.ClusterQueue](p.Snapshot, cluster.ClusterQueue) {
 			if cq.Spec.NamespaceSelector == nil {
-				p.Report(lint.Diagnostic{At: lint.At(o, "spec").Name(), Message: fmt.Sprintf("ClusterQueue %s has no namespaceSelector: it takes workloads of no namespace", cq.Name),
+				p.Report(lint.Diagnostic{At: lint.At(o, "spec").Name(),
+					Message: fmt.Sprintf("ClusterQueue %s has no namespaceSelector: it takes workloads of no namespace",
+						cq.Name),
 					Help: "write namespaceSelector: {} to take those of every namespace"})
 				continue
 			}
@@ -39,8 +43,9 @@ var namespaceSelector = &lint.Rule{
 				continue
 			}
 			p.Report(lint.Diagnostic{At: lint.At(o, "spec.namespaceSelector").Name(),
-				Message: fmt.Sprintf("namespaceSelector of ClusterQueue %s (%s) matches no namespace of the input", cq.Name, selector),
-				Help:    "label the namespaces whose workloads it is for, or correct the selector"})
+				Message: fmt.Sprintf("namespaceSelector of ClusterQueue %s (%s) matches no namespace of the input",
+					cq.Name, selector),
+				Help: "label the namespaces whose workloads it is for, or correct the selector"})
 		}
 	},
 }

@@ -17,8 +17,10 @@ var apiVersion = &lint.Rule{
 	ID: "GQ501", Name: "api-version", Severity: lint.Warning, Concurrent: true,
 	Doc: lint.Doc{
 		Title: "An API version is removed, deprecated, or not there yet",
-		Why: "A cluster serves an API version from one release to another. Objects of a version it does not serve are refused: " +
-			"resource.k8s.io has had five versions, and a new cluster serves only v1. Give the release with --kubernetes-version.",
+		Why: "A cluster serves an API version from one release to another. Objects of a version it does not serve " +
+			"are refused: " +
+			"resource.k8s.io has had five versions, and a new cluster serves only v1. Give the release with " +
+			"--kubernetes-version.",
 		Bad:   "apiVersion: resource.k8s.io/v1beta1\nkind: DeviceClass\n",
 		Good:  "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\n",
 		Since: "every version",
@@ -74,14 +76,16 @@ func checkVersion(p *lint.Pass, d *source.Document) {
 	}
 }
 
-// kueueV1beta1 says how the old version of Kueue's API stands to the release. Where that is only assumed, it is no error.
+// kueueV1beta1 says how the old version of Kueue's API stands to the release. Where that is only assumed, it is no
+// error.
 func kueueV1beta1(p *lint.Pass, d *source.Document) lint.Diagnostic {
 	out := lint.Diagnostic{At: writtenVersion(d), Severity: lint.Info, Help: "write kueue.x-k8s.io/v1beta2",
 		Message: "kueue.x-k8s.io/v1beta1 is deprecated"}
 	switch {
 	case p.Config.Behavior.ServesV1beta1:
 	case p.Config.VersionSource == config.VersionFromDefault:
-		out.Severity, out.Message = lint.Warning, "kueue.x-k8s.io/v1beta1 is deprecated, and not served from Kueue 0.20 on"
+		out.Severity, out.Message = lint.Warning, "kueue.x-k8s.io/v1beta1 is deprecated, and not served from Kueue "+
+			"0.20 on"
 	default:
 		out.Severity, out.Message = lint.Error, "kueue.x-k8s.io/v1beta1 is not served by Kueue "+p.Config.Version
 	}
@@ -101,14 +105,18 @@ func lived(p *lint.Pass, d *source.Document, l life) lint.Diagnostic {
 		out.Message = fmt.Sprintf("%s is not served since Kubernetes 1.%d", d.APIVersion, l.removed)
 	case !release.Known():
 		out.Severity = lint.Warning
-		out.Message = fmt.Sprintf("%s is deprecated since Kubernetes 1.%d and not served from 1.%d on; new clusters serve only %s by default", d.APIVersion, l.deprecated, l.removed, l.use)
+		out.Message = fmt.Sprintf("%s is deprecated since Kubernetes 1.%d and not served from 1.%d on; new clusters "+
+			"serve only %s by default", d.APIVersion, l.deprecated, l.removed, l.use)
 	case v < l.introduced:
-		out.Message, out.Help = fmt.Sprintf("%s is served from Kubernetes 1.%d on, not by %s", d.APIVersion, l.introduced, release), "write the version that release serves, or raise --kubernetes-version"
+		out.Message, out.Help = fmt.Sprintf("%s is served from Kubernetes 1.%d on, not by %s", d.APIVersion,
+			l.introduced, release), "write the version that release serves, or raise --kubernetes-version"
 	case l.removed > 0 && v >= l.removed:
-		out.Message = fmt.Sprintf("%s is not served by Kubernetes %s: it was removed in 1.%d", d.APIVersion, release, l.removed)
+		out.Message = fmt.Sprintf("%s is not served by Kubernetes %s: it was removed in 1.%d", d.APIVersion, release,
+			l.removed)
 	case l.deprecated > 0 && v >= l.deprecated:
 		out.Severity = lint.Warning
-		out.Message = fmt.Sprintf("%s is deprecated in Kubernetes %s, and not served from 1.%d on", d.APIVersion, release, l.removed)
+		out.Message = fmt.Sprintf("%s is deprecated in Kubernetes %s, and not served from 1.%d on", d.APIVersion,
+			release, l.removed)
 	default:
 		return lint.Diagnostic{}
 	}
@@ -128,6 +136,7 @@ func unreadVersion(p *lint.Pass, d *source.Document) {
 	if !ok || slices.Contains(kind.Versions, gv.Version) {
 		return
 	}
-	p.Report(lint.Diagnostic{At: writtenVersion(d), Severity: lint.Error, Message: fmt.Sprintf("there is no %s in version %s", d.Kind, d.APIVersion),
-		Help: "the versions are " + strings.Join(kind.Versions, ", ")})
+	p.Report(lint.Diagnostic{At: writtenVersion(d), Severity: lint.Error,
+		Message: fmt.Sprintf("there is no %s in version %s", d.Kind, d.APIVersion),
+		Help:    "the versions are " + strings.Join(kind.Versions, ", ")})
 }

@@ -16,10 +16,13 @@ var unknownField = &lint.Rule{
 	ID: "GQ502", Name: "unknown-field", Severity: lint.Error, Concurrent: true,
 	Doc: lint.Doc{
 		Title: "A field is not part of the API version it is written in",
-		Why: "kubectl refuses unknown fields, but clients that do not ask for strict validation drop them without a word: a request " +
+		Why: "kubectl refuses unknown fields, but clients that do not ask for strict validation drop them without a " +
+			"word: a request " +
 			"without its class, a device without its memory. Most come from an older version of resource.k8s.io.",
-		Bad:   "apiVersion: resource.k8s.io/v1\nspec:\n  devices:\n    requests:\n    - name: gpu\n      deviceClassName: gpu.nvidia.com   # v1beta1\n",
-		Good:  "apiVersion: resource.k8s.io/v1\nspec:\n  devices:\n    requests:\n    - name: gpu\n      exactly: {deviceClassName: gpu.nvidia.com}\n",
+		Bad: "apiVersion: resource.k8s.io/v1\nspec:\n  devices:\n    requests:\n    - name: gpu\n      " +
+			"deviceClassName: gpu.nvidia.com   # v1beta1\n",
+		Good: "apiVersion: resource.k8s.io/v1\nspec:\n  devices:\n    requests:\n    - name: gpu\n      exactly: " +
+			"{deviceClassName: gpu.nvidia.com}\n",
 		Since: "every version",
 		Links: []string{linkDRAAPI},
 	},
@@ -58,7 +61,9 @@ func checkFields(p *lint.Pass, d *source.Document, into any) {
 		path := strings.TrimPrefix(lint.FieldPath(d.JSON, m[1]), ".")
 		name := path[strings.LastIndexAny(path, ".")+1:]
 		out := lint.Diagnostic{At: lint.AtDocument(d, path).Name(), Severity: lint.Warning,
-			Message: fmt.Sprintf("%s has no field %s in %s", d.Kind, m[1], d.APIVersion), Help: "remove it, or write it where it belongs; clients that are not strict drop it without a word"}
+			Message: fmt.Sprintf("%s has no field %s in %s", d.Kind, m[1],
+				d.APIVersion), Help: "remove it, or write it where it belongs; clients that are not strict drop it " +
+				"without a word"}
 		if strings.HasSuffix(lint.GroupOf(d), "k8s.io") {
 			out.Severity = lint.Error
 		}
@@ -83,12 +88,19 @@ var misplaced = []struct {
 	help  string
 }{
 	{flatRequest, "in this version it stands under exactly: exactly: {NAME: …}"},
-	{regexp.MustCompile(`^resource\.k8s\.io/v1beta1 .*devices\.requests\[\d+\]\.exactly$`), "in v1beta1 its fields stand in the request itself; better write apiVersion: resource.k8s.io/v1"},
-	{regexp.MustCompile(`^resource\.k8s\.io/(v1|v1beta2) spec\.devices\[\d+\]\.basic$`), "in this version its fields stand in the device itself, without basic"},
-	{regexp.MustCompile(`^resource\.k8s\.io/v1beta1 spec\.devices\[\d+\]\.(attributes|capacity|consumesCounters)$`), "in v1beta1 it stands under basic; better write apiVersion: resource.k8s.io/v1"},
-	{regexp.MustCompile(`^resource\.k8s\.io/.*\.attributes.*\.quantity$`), "an attribute is a string, int, bool or version; an amount is a capacity: capacity: {memory: {value: 80Gi}}"},
-	{regexp.MustCompile(`^resource\.k8s\.io/.*\.capacity.*\.quantity$`), "an amount is written as value: capacity: {memory: {value: 80Gi}}"},
+	{regexp.MustCompile(`^resource\.k8s\.io/v1beta1 .*devices\.requests\[\d+\]\.exactly$`),
+		"in v1beta1 its fields stand in the request itself; better write apiVersion: resource.k8s.io/v1"},
+	{regexp.MustCompile(`^resource\.k8s\.io/(v1|v1beta2) spec\.devices\[\d+\]\.basic$`),
+		"in this version its fields stand in the device itself, without basic"},
+	{regexp.MustCompile(`^resource\.k8s\.io/v1beta1 spec\.devices\[\d+\]\.(attributes|capacity|consumesCounters)$`),
+		"in v1beta1 it stands under basic; better write apiVersion: resource.k8s.io/v1"},
+	{regexp.MustCompile(`^resource\.k8s\.io/.*\.attributes.*\.quantity$`),
+		"an attribute is a string, int, bool or version; an amount is a capacity: capacity: {memory: {value: 80Gi}}"},
+	{regexp.MustCompile(`^resource\.k8s\.io/.*\.capacity.*\.quantity$`),
+		"an amount is written as value: capacity: {memory: {value: 80Gi}}"},
 	{regexp.MustCompile(`^kueue\.x-k8s\.io/v1beta2 spec\.cohort$`), "in v1beta2 it is called cohortName"},
-	{regexp.MustCompile(`^kueue\.x-k8s\.io/v1beta1 spec\.cohortName$`), "in v1beta1 it is called cohort; better write apiVersion: kueue.x-k8s.io/v1beta2"},
-	{regexp.MustCompile(`^kueue\.x-k8s\.io/v1beta2 spec\.admissionChecks$`), "in v1beta2 checks stand in admissionChecksStrategy.admissionChecks, each with a name"},
+	{regexp.MustCompile(`^kueue\.x-k8s\.io/v1beta1 spec\.cohortName$`),
+		"in v1beta1 it is called cohort; better write apiVersion: kueue.x-k8s.io/v1beta2"},
+	{regexp.MustCompile(`^kueue\.x-k8s\.io/v1beta2 spec\.admissionChecks$`),
+		"in v1beta2 checks stand in admissionChecksStrategy.admissionChecks, each with a name"},
 }

@@ -12,7 +12,8 @@ var definedTwice = &lint.Rule{
 	ID: "GQ504", Name: "defined-twice", Severity: lint.Warning, Concurrent: true,
 	Doc: lint.Doc{
 		Title: "The same object is defined twice in the files linted",
-		Why: "Of two manifests for one object the one that is applied last counts, and which that is depends on the order of files. Quota " +
+		Why: "Of two manifests for one object the one that is applied last counts, and which that is depends on the " +
+			"order of files. Quota " +
 			"changed in one of them comes and goes. What lint says holds for the last one read.",
 		Bad:   "kind: ClusterQueue\nmetadata: {name: gpus}\n---\nkind: ClusterQueue\nmetadata: {name: gpus}\n",
 		Good:  "kind: ClusterQueue\nmetadata: {name: gpus}\n---\nkind: ClusterQueue\nmetadata: {name: gpus-2}\n",
@@ -37,8 +38,10 @@ var definedTwice = &lint.Rule{
 			if filepath.Dir(before.Origin.File) != filepath.Dir(d.Origin.File) {
 				severity = lint.Info // variants of one object, such as those of several clusters
 			}
-			p.Report(lint.Diagnostic{At: at, Severity: severity, Related: []lint.Place{before.Saying("defined here before")},
-				Message: fmt.Sprintf("%s is defined before: the one that is applied last counts", at.Ref), Help: "remove one of them, or lint variants one by one"})
+			p.Report(lint.Diagnostic{At: at, Severity: severity,
+				Related: []lint.Place{before.Saying("defined here before")},
+				Message: fmt.Sprintf("%s is defined before: the one that is applied last counts",
+					at.Ref), Help: "remove one of them, or lint variants one by one"})
 		}
 	},
 }

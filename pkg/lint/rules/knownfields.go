@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// fieldTree is what a Go type knows of JSON: the fields of a struct, or the type of what a list or map holds. It is nil for what
-// may hold anything, such as a quantity.
+// fieldTree is what a Go type knows of JSON: the fields of a struct, or the type of what a list or map holds. It is nil
+// for what may hold anything, such as a quantity.
 type fieldTree struct {
 	fields map[string]*fieldTree
 	each   *fieldTree

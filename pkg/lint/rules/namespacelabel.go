@@ -11,23 +11,26 @@ import (
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
 
-// wantedLabel is the one label that a namespace lacks for a selector to match it. ok is false when it lacks more than one, or
-// when more than one value would do.
+// wantedLabel is the one label that a namespace lacks for a selector to match it. ok is false when it lacks more than
+// one, or when more than one value would do.
 func wantedLabel(selector *metav1.LabelSelector, has map[string]string) (key, value string, ok bool) {
 	if selector == nil {
 		return "", "", false
 	}
 	requirements := append([]metav1.LabelSelectorRequirement{}, selector.MatchExpressions...)
 	for k, v := range selector.MatchLabels {
-		requirements = append(requirements, metav1.LabelSelectorRequirement{Key: k, Operator: metav1.LabelSelectorOpIn, Values: []string{v}})
+		requirements = append(requirements,
+			metav1.LabelSelectorRequirement{Key: k, Operator: metav1.LabelSelectorOpIn, Values: []string{v}})
 	}
 	for _, r := range requirements {
-		matched, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{r}})
+		alone := &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{r}}
+		matched, err := metav1.LabelSelectorAsSelector(alone)
 		switch {
 		case err != nil:
 			return "", "", false
 		case matched.Matches(labelSet(has)):
-		case ok || r.Operator != metav1.LabelSelectorOpIn || len(r.Values) != 1 || strings.HasPrefix(r.Key, "kubernetes.io/"):
+		case ok || r.Operator != metav1.LabelSelectorOpIn || len(r.Values) != 1 ||
+			strings.HasPrefix(r.Key, "kubernetes.io/"):
 			return "", "", false
 		default:
 			key, value, ok = r.Key, r.Values[0], true
@@ -48,9 +51,11 @@ func (s labelSet) Get(key string) string { return s[key] }
 func (s labelSet) Lookup(key string) (string, bool) { v, ok := s[key]; return v, ok }
 
 // notText are words that YAML reads as something else than text.
-var notText = map[string]bool{"true": true, "false": true, "on": true, "off": true, "yes": true, "no": true, "y": true, "n": true, "null": true}
+var notText = map[string]bool{"true": true, "false": true, "on": true, "off": true, "yes": true, "no": true, "y": true,
+	"n": true, "null": true}
 
-// labelFix adds the label that makes Kueue manage a namespace to its manifest. Nil when it is not plain which, or where.
+// labelFix adds the label that makes Kueue manage a namespace to its manifest. Nil when it is not plain which, or
+// where.
 func labelFix(p *lint.Pass, ns *cluster.Object) *lint.Fix {
 	if ns == nil {
 		return nil

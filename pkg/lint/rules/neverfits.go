@@ -68,7 +68,8 @@ func findNeverFitting(p *lint.Facts) []blockedSet {
 				b := blockedSet{charge: c, podSet: set, queue: record, tried: bySet[set], severity: lint.Error}
 				switch {
 				case before.Verdict != charge.Charged:
-					b.severity, b.assuming = lint.Warning, " (if no DeviceClass that is not in the input changes what it is charged)"
+					b.severity, b.assuming = lint.Warning, " (if no DeviceClass that is not in the input changes "+
+						"what it is charged)"
 				case cq.Spec.CohortName != "" && !p.Snapshot.Coverage.Has(cluster.Cohort):
 					b.severity, b.assuming = lint.Warning, " (if no Cohort that is not in the input gives it more)"
 				}
@@ -103,7 +104,8 @@ func over(a admission.Attempt) bool {
 // select, topology where there is none, or the other way round.
 func mismatched(a admission.Attempt) bool {
 	for _, r := range a.Reasons {
-		if len(message.Find(r, message.UntoleratedTaint, message.NodeAffinity, message.NoTopology, message.OnlyTopology)) > 0 {
+		if len(message.Find(r, message.UntoleratedTaint, message.NodeAffinity, message.NoTopology,
+			message.OnlyTopology)) > 0 {
 			return true
 		}
 	}

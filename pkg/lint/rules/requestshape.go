@@ -15,10 +15,11 @@ import (
 // currentAPI is the version that device requests are turned into.
 const currentAPI = "resource.k8s.io/v1"
 
-// writeCurrent is a fix that turns a claim, a template or a class of an older version of resource.k8s.io into v1. Nil where
-// the document can't be turned as it is written.
+// writeCurrent is a fix that turns a claim, a template or a class of an older version of resource.k8s.io into v1. Nil
+// where the document can't be turned as it is written.
 func writeCurrent(p *lint.Pass, d *source.Document) *lint.Fix {
-	if d.Kind != cluster.ResourceClaim.Kind && d.Kind != cluster.ResourceClaimTemplate.Kind && d.Kind != cluster.DeviceClass.Kind ||
+	if d.Kind != cluster.ResourceClaim.Kind && d.Kind != cluster.ResourceClaimTemplate.Kind &&
+		d.Kind != cluster.DeviceClass.Kind ||
 		d.APIVersion != "resource.k8s.io/v1beta1" && d.APIVersion != "resource.k8s.io/v1beta2" {
 		return nil
 	}
@@ -39,9 +40,11 @@ func writeExactly(d *source.Document) *lint.Fix {
 	return nil
 }
 
-// exactlyEdits put the fields of flat requests under exactly. ok is false when one is written in a way that can't be kept.
+// exactlyEdits put the fields of flat requests under exactly. ok is false when one is written in a way that can't be
+// kept.
 func exactlyEdits(d *source.Document) (edits []lint.Edit, ok bool) {
-	path := map[string]string{cluster.ResourceClaim.Kind: "spec", cluster.ResourceClaimTemplate.Kind: "spec.spec"}[d.Kind]
+	path := map[string]string{cluster.ResourceClaim.Kind: "spec",
+		cluster.ResourceClaimTemplate.Kind: "spec.spec"}[d.Kind]
 	var value any
 	if path == "" || json.Unmarshal(d.JSON, &value) != nil {
 		return nil, path == ""
@@ -80,8 +83,10 @@ func exactlyEdit(d *source.Document, path string, fields map[string]any) (edit l
 	moved := 0
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		field := lint.AtDocument(d, path+"."+name)
-		x := part{key: field.Name().Location(), value: field.Location(), kept: name == "name" || name == "firstAvailable" || name == "exactly"}
-		if before(x.key.Position, whole.Position) || before(source.Position{Line: whole.EndLine, Column: whole.EndColumn}, x.key.Position) {
+		x := part{key: field.Name().Location(), value: field.Location(), kept: name == "name" ||
+			name == "firstAvailable" || name == "exactly"}
+		if before(x.key.Position, whole.Position) ||
+			before(source.Position{Line: whole.EndLine, Column: whole.EndColumn}, x.key.Position) {
 			return edit, true, false // merged from elsewhere
 		}
 		if !x.kept {
@@ -112,8 +117,8 @@ func before(a, b source.Position) bool {
 	return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
 }
 
-// exactlyInFlow rewrites `{name: gpu, deviceClassName: x}`. What stands on several lines is changed only where the fields to
-// move follow each other, so that comments stay.
+// exactlyInFlow rewrites `{name: gpu, deviceClassName: x}`. What stands on several lines is changed only where the
+// fields to move follow each other, so that comments stay.
 func exactlyInFlow(whole lint.Location, text string, parts []part) (lint.Edit, bool) {
 	written := make([]string, len(parts))
 	for i, x := range parts {
@@ -165,13 +170,15 @@ func exactlyOverLines(parts []part, first int, key string) (lint.Edit, bool) {
 	}
 	indent := line[:run.Column-1]
 	body := strings.ReplaceAll(indent+text, "\n", "\n  ")
-	return lint.Edit{File: run.File, Position: run.Position, NewText: key + ": {\n  " + body + "\n" + indent + "}"}, true
+	return lint.Edit{File: run.File, Position: run.Position, NewText: key + ": {\n  " + body + "\n" + indent + "}"},
+		true
 }
 
 // exactlyInBlock rewrites the lines of a request in block style. Comments go with the field below them.
 func exactlyInBlock(whole lint.Location, parts []part) (lint.Edit, bool) {
 	first, ok := whole.Text(whole.Line)
-	if !ok || whole.Column < 3 || strings.TrimLeft(first[:whole.Column-1], " ") != "-"+strings.Repeat(" ", len(strings.TrimLeft(first[:whole.Column-1], " "))-1) {
+	if !ok || whole.Column < 3 || strings.TrimLeft(first[:whole.Column-1], " ") != "-"+
+		strings.Repeat(" ", len(strings.TrimLeft(first[:whole.Column-1], " "))-1) {
 		return lint.Edit{}, false
 	}
 	dash := strings.IndexByte(first, '-')

@@ -40,7 +40,8 @@ func usedTemplates(p *lint.Pass) map[*cluster.Object]bool {
 			if c.ResourceClaimTemplateName == nil {
 				continue
 			}
-			if _, o, ok := cluster.Lookup[*resourcev1.ResourceClaimTemplate](p.Snapshot, cluster.ResourceClaimTemplate, t.Namespace(), *c.ResourceClaimTemplateName); ok {
+			if _, o, ok := cluster.Lookup[*resourcev1.ResourceClaimTemplate](p.Snapshot, cluster.ResourceClaimTemplate,
+				t.Namespace(), *c.ResourceClaimTemplateName); ok {
 				used[o] = true
 			}
 		}

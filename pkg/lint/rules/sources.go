@@ -33,14 +33,16 @@ func eachSource(p *lint.Pass) []configuredSource {
 		for j, s := range m.Sources {
 			path := fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].", i, j)
 			if c := s.Counter; c != nil {
-				source := configuredSource{name: c.Name, driver: c.Driver, path: path + "counter", resource: string(m.Name), classes: m.DeviceClassNames}
+				source := configuredSource{name: c.Name, driver: c.Driver, path: path + "counter",
+					resource: string(m.Name), classes: m.DeviceClassNames}
 				if c.DeviceSelector.CEL != nil {
 					source.selector = c.DeviceSelector.CEL.Expression
 				}
 				out = append(out, source)
 			}
 			if c := s.Capacity; c != nil {
-				source := configuredSource{capacity: true, name: string(c.Name), driver: c.Driver, path: path + "capacity", resource: string(m.Name), classes: m.DeviceClassNames}
+				source := configuredSource{capacity: true, name: string(c.Name), driver: c.Driver, path: path +
+					"capacity", resource: string(m.Name), classes: m.DeviceClassNames}
 				if c.DeviceSelector.CEL != nil {
 					source.selector = c.DeviceSelector.CEL.Expression
 				}
@@ -80,7 +82,8 @@ func (s configuredSource) offered(p *lint.Pass) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// misnamed tells whether the source's name is wrong, and what is meant, if that is plain: the same words written otherwise.
+// misnamed tells whether the source's name is wrong, and what is meant, if that is plain: the same words written
+// otherwise.
 func (s configuredSource) misnamed(p *lint.Pass) (wrong bool, meant string) {
 	offered := s.offered(p)
 	if len(offered) == 0 || slices.Contains(offered, s.name) {

@@ -22,7 +22,8 @@ const unknown = "unknown: "
 
 // leftOpen finds what the program says that chance decides; nil when that is nothing.
 func leftOpen(cluster *objects.Cluster, answer *outcome.Result) *open {
-	found := &open{workloads: map[outcome.Reference]bool{}, next: map[outcome.Reference]bool{}, queues: map[string]bool{}}
+	found := &open{workloads: map[outcome.Reference]bool{}, next: map[outcome.Reference]bool{},
+		queues: map[string]bool{}}
 	byChance := func(text string) bool {
 		return strings.HasPrefix(text, unknown) && strings.Contains(text, "chance decides")
 	}
@@ -55,12 +56,16 @@ func leftOpen(cluster *objects.Cluster, answer *outcome.Result) *open {
 func (o *open) takeOut(result *outcome.Result) *outcome.Result {
 	rest := *result
 	about := func(w outcome.Reference) bool { return o.workloads[w] }
-	rest.Workloads = slices.DeleteFunc(slices.Clone(result.Workloads), func(w outcome.Workload) bool { return about(w.Workload) })
-	rest.Next = slices.DeleteFunc(slices.Clone(result.Next), func(d outcome.Decision) bool { return about(d.Workload) || o.next[d.Workload] })
-	rest.ClusterQueues = slices.DeleteFunc(slices.Clone(result.ClusterQueues), func(q outcome.ClusterQueue) bool { return o.queues[q.Name] })
+	rest.Workloads = slices.DeleteFunc(slices.Clone(result.Workloads),
+		func(w outcome.Workload) bool { return about(w.Workload) })
+	rest.Next = slices.DeleteFunc(slices.Clone(result.Next),
+		func(d outcome.Decision) bool { return about(d.Workload) || o.next[d.Workload] })
+	rest.ClusterQueues = slices.DeleteFunc(slices.Clone(result.ClusterQueues),
+		func(q outcome.ClusterQueue) bool { return o.queues[q.Name] })
 	rest.Timeline = slices.Clone(result.Timeline)
 	for i, cycle := range rest.Timeline {
-		rest.Timeline[i].Decisions = slices.DeleteFunc(slices.Clone(cycle.Decisions), func(d outcome.CycleDecision) bool { return about(d.Workload) })
+		rest.Timeline[i].Decisions = slices.DeleteFunc(slices.Clone(cycle.Decisions),
+			func(d outcome.CycleDecision) bool { return about(d.Workload) })
 	}
 	return &rest
 }

@@ -41,7 +41,8 @@ func (c Contest) Mode() string {
 
 // Hold compares the two on a cluster. The answers are what Kueue was seen to decide; it is asked again only when the
 // program disagrees, for it may be chance.
-func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Difference, answers []*outcome.Result, err error) {
+func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Difference, answers []*outcome.Result,
+	err error) {
 	once := c
 	once.Runs = 1
 	answers, err = once.AskKueue(cluster)
@@ -58,10 +59,12 @@ func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Differenc
 	}
 	if beyond := answers[0].Beyond; beyond != "" {
 		if slices.ContainsFunc(answer.Workloads, func(w outcome.Workload) bool { return w.State == "Unknown" }) ||
-			slices.ContainsFunc(answer.Next, func(d outcome.Decision) bool { return strings.HasPrefix(d.Last().Message, unknown) }) {
+			slices.ContainsFunc(answer.Next,
+				func(d outcome.Decision) bool { return strings.HasPrefix(d.Last().Message, unknown) }) {
 			return nil, answers, nil
 		}
-		return []outcome.Difference{{Aspect: "what can't be told", Kueue: beyond, Program: "every state is told"}}, answers, nil
+		return []outcome.Difference{{Aspect: "what can't be told", Kueue: beyond, Program: "every state is told"}},
+			answers, nil
 	}
 	if differences = c.compare(cluster, answers, answer); len(differences) == 0 || c.Runs == 1 {
 		return differences, answers, nil
@@ -80,8 +83,10 @@ func (c Contest) Hold(cluster *objects.Cluster) (differences []outcome.Differenc
 }
 
 // compare leaves out of the comparison what the program says that chance decides.
-func (c Contest) compare(cluster *objects.Cluster, answers []*outcome.Result, answer *outcome.Result) []outcome.Difference {
-	if settled := slices.DeleteFunc(slices.Clone(answers), func(a *outcome.Result) bool { return a.Unsettled }); len(settled) > 0 {
+func (c Contest) compare(cluster *objects.Cluster, answers []*outcome.Result,
+	answer *outcome.Result) []outcome.Difference {
+	if settled := slices.DeleteFunc(slices.Clone(answers),
+		func(a *outcome.Result) bool { return a.Unsettled }); len(settled) > 0 {
 		answers = settled // where chance makes preemption go round, there is no end state to compare
 	}
 	if open := leftOpen(cluster, answer); open != nil {
@@ -92,7 +97,8 @@ func (c Contest) compare(cluster *objects.Cluster, answers []*outcome.Result, an
 		}
 		answers = rest
 	}
-	return slices.DeleteFunc(outcome.CompareAny(answers, answer), func(d outcome.Difference) bool { return c.Ignored[d.Aspect] })
+	return slices.DeleteFunc(outcome.CompareAny(answers, answer),
+		func(d outcome.Difference) bool { return c.Ignored[d.Aspect] })
 }
 
 // AskKueue runs Kueue several times and returns its distinct answers. Answers that differ in messages only become
@@ -146,12 +152,14 @@ func (k *inquiry) ask(cluster *objects.Cluster, times int) error {
 // controllers have handled all events, and only then Kueue is asked for single decisions.
 func draining(cluster *objects.Cluster) bool {
 	stopped := func(p *kueue.StopPolicy) bool { return p != nil && *p != kueue.None }
-	return slices.ContainsFunc(objects.Of[*kueue.ClusterQueue](cluster), func(q *kueue.ClusterQueue) bool { return stopped(q.Spec.StopPolicy) }) ||
-		slices.ContainsFunc(objects.Of[*kueue.LocalQueue](cluster), func(q *kueue.LocalQueue) bool { return stopped(q.Spec.StopPolicy) })
+	return slices.ContainsFunc(objects.Of[*kueue.ClusterQueue](cluster),
+		func(q *kueue.ClusterQueue) bool { return stopped(q.Spec.StopPolicy) }) ||
+		slices.ContainsFunc(objects.Of[*kueue.LocalQueue](cluster),
+			func(q *kueue.LocalQueue) bool { return stopped(q.Spec.StopPolicy) })
 }
 
-// keyOf is equal for answers with the same single attempts, the same end state and the same way to it. Messages count where
-// nothing but the time of an arrival makes them differ.
+// keyOf is equal for answers with the same single attempts, the same end state and the same way to it. Messages count
+// where nothing but the time of an arrival makes them differ.
 func keyOf(result *outcome.Result, messages bool) (string, error) {
 	stripped := *result
 	if messages {
@@ -196,7 +204,8 @@ func (c Contest) AskProgram(cluster *objects.Cluster) (*outcome.Result, error) {
 	go func() {
 		defer func() {
 			if panicked := recover(); panicked != nil {
-				replies <- reply{err: fmt.Errorf("the program panics: %v\n%s", panicked, bytes.TrimSpace(debug.Stack()))}
+				replies <- reply{err: fmt.Errorf("the program panics: %v\n%s", panicked,
+					bytes.TrimSpace(debug.Stack()))}
 			}
 		}()
 		result, err := ask(dump, reference.KueueVersion, c.Replay)

@@ -19,7 +19,8 @@ func (c Contest) Minimise(cluster *objects.Cluster) *objects.Cluster {
 	if err != nil || len(differences) == 0 {
 		return cluster
 	}
-	m := &minimiser{Contest: c, deadline: time.Now().Add(minimising), aspects: map[string]bool{}, missing: dangling(cluster)}
+	m := &minimiser{Contest: c, deadline: time.Now().Add(minimising), aspects: map[string]bool{},
+		missing: dangling(cluster)}
 	for _, d := range differences {
 		m.aspects[d.Aspect] = true
 	}
@@ -80,7 +81,8 @@ func (m *minimiser) simplify(cluster *objects.Cluster) *objects.Cluster {
 		again = false
 		for i := range cluster.Objects {
 			for _, simpler := range simplifications(cluster.Objects[i]) {
-				candidate := &objects.Cluster{Configuration: cluster.Configuration, Objects: slices.Clone(cluster.Objects)}
+				candidate := &objects.Cluster{Configuration: cluster.Configuration,
+					Objects: slices.Clone(cluster.Objects)}
 				candidate.Objects[i] = simpler
 				if m.differs(candidate) {
 					cluster, again = candidate, true

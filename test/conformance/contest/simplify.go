@@ -16,9 +16,15 @@ func simplifications(object client.Object) []client.Object {
 	case *kueue.Workload:
 		simpler = apply(typed, workloadEdits(typed))
 	case *kueue.ClusterQueue:
-		simpler = apply(typed, append(queueEdits(), groupEdits(typed.Spec.ResourceGroups, func(q *kueue.ClusterQueue) *[]kueue.ResourceGroup { return &q.Spec.ResourceGroups })...))
+		simpler = apply(typed,
+			append(queueEdits(),
+				groupEdits(typed.Spec.ResourceGroups,
+					func(q *kueue.ClusterQueue) *[]kueue.ResourceGroup { return &q.Spec.ResourceGroups })...))
 	case *kueue.Cohort:
-		simpler = apply(typed, append(cohortEdits(), groupEdits(typed.Spec.ResourceGroups, func(q *kueue.Cohort) *[]kueue.ResourceGroup { return &q.Spec.ResourceGroups })...))
+		simpler = apply(typed,
+			append(cohortEdits(),
+				groupEdits(typed.Spec.ResourceGroups,
+					func(q *kueue.Cohort) *[]kueue.ResourceGroup { return &q.Spec.ResourceGroups })...))
 	case *kueue.ResourceFlavor:
 		simpler = apply(typed, flavorEdits())
 	}
@@ -113,11 +119,13 @@ func queueEdits() []func(*kueue.ClusterQueue) bool {
 		func(q *kueue.ClusterQueue) bool {
 			was := q.Spec.Preemption.ReclaimWithinCohort
 			q.Spec.Preemption.ReclaimWithinCohort = kueue.PreemptionPolicyNever
-			return was != kueue.PreemptionPolicyNever && q.Spec.Preemption.BorrowWithinCohort.Policy == kueue.BorrowWithinCohortPolicyNever
+			return was != kueue.PreemptionPolicyNever &&
+				q.Spec.Preemption.BorrowWithinCohort.Policy == kueue.BorrowWithinCohortPolicyNever
 		},
 		func(q *kueue.ClusterQueue) bool {
 			was := *q.Spec.FlavorFungibility
-			q.Spec.FlavorFungibility = &kueue.FlavorFungibility{WhenCanBorrow: kueue.MayStopSearch, WhenCanPreempt: kueue.TryNextFlavor}
+			q.Spec.FlavorFungibility = &kueue.FlavorFungibility{WhenCanBorrow: kueue.MayStopSearch,
+				WhenCanPreempt: kueue.TryNextFlavor}
 			return was.WhenCanBorrow != kueue.MayStopSearch || was.WhenCanPreempt != kueue.TryNextFlavor
 		},
 		func(q *kueue.ClusterQueue) bool {

@@ -44,7 +44,8 @@ func (w *world) admit(wl *kueue.Workload) bool {
 			condition(kueue.WorkloadEvicted, kueue.WorkloadEvictedByPreemption, message, after(reserved, 60)),
 			condition(kueue.WorkloadPreempted, kueue.InClusterQueueReason, message, after(reserved, 60)))
 	case w.chance(3):
-		wl.Status.Conditions = append(wl.Status.Conditions, condition(kueue.WorkloadFinished, "Succeeded", "Job finished successfully", after(reserved, 60)))
+		wl.Status.Conditions = append(wl.Status.Conditions,
+			condition(kueue.WorkloadFinished, "Succeeded", "Job finished successfully", after(reserved, 60)))
 	case w.chance(3) && wl.Spec.PodSets[0].Count > 1:
 		wl.Status.ReclaimablePods = []kueue.ReclaimablePod{{Name: wl.Spec.PodSets[0].Name, Count: 1}}
 	}
@@ -54,7 +55,8 @@ func (w *world) admit(wl *kueue.Workload) bool {
 // await leaves the Workload with the checks of its queue that its flavors call for, half of them still to be done.
 func (w *world) await(wl *kueue.Workload, queue *kueue.ClusterQueue) bool {
 	for name := range workload.AdmissionChecksForWorkload(logr.Discard(), wl, queue) {
-		state := kueue.AdmissionCheckState{Name: name, State: kueue.CheckStateReady, LastTransitionTime: wl.Status.Conditions[0].LastTransitionTime}
+		state := kueue.AdmissionCheckState{Name: name, State: kueue.CheckStateReady,
+			LastTransitionTime: wl.Status.Conditions[0].LastTransitionTime}
 		if w.chance(50) {
 			state.State = kueue.CheckStatePending
 			wl.Status.Conditions = wl.Status.Conditions[:1]
@@ -65,7 +67,8 @@ func (w *world) await(wl *kueue.Workload, queue *kueue.ClusterQueue) bool {
 }
 
 func condition(kind, reason, message string, at metav1.Time) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: at, ObservedGeneration: 1}
+	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message,
+		LastTransitionTime: at, ObservedGeneration: 1}
 }
 
 func (w *world) queueOf(wl *kueue.Workload) *kueue.ClusterQueue {

@@ -65,7 +65,8 @@ func add[T client.Object](cluster *objects.Cluster, made []T) {
 }
 
 func (w *world) configuration() *configapi.Configuration {
-	text := "{apiVersion: config.kueue.x-k8s.io/v1beta2, kind: Configuration, integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}"
+	text := "{apiVersion: config.kueue.x-k8s.io/v1beta2, kind: Configuration, integrations: {frameworks: [batch/job, " +
+		"jobset.x-k8s.io/jobset]}"
 	if w.chance(45) {
 		text += fmt.Sprintf(", fairSharing: {preemptionStrategies: [%s]}", pick(w.dice,
 			"LessThanOrEqualToFinalShare, LessThanInitialShare", "LessThanOrEqualToFinalShare", "LessThanInitialShare"))
@@ -90,7 +91,8 @@ func (w *world) makeNamespaces() {
 
 // makeGroups makes one or two groups of one to three resources in all, and one to four flavors.
 func (w *world) makeGroups() {
-	all := shuffled(w.dice, []corev1.ResourceName{corev1.ResourceCPU, "nvidia.com/gpu", corev1.ResourceMemory})[:w.between(1, 3)]
+	all := shuffled(w.dice,
+		[]corev1.ResourceName{corev1.ResourceCPU, "nvidia.com/gpu", corev1.ResourceMemory})[:w.between(1, 3)]
 	if w.tight {
 		all = all[:min(len(all), 2)]
 	}
@@ -131,10 +133,12 @@ func (w *world) flavor(name string) *kueue.ResourceFlavor {
 	if w.chance(25) {
 		flavor.Spec.NodeTaints = []corev1.Taint{{
 			Key: pick(w.dice, "gpu", "spot"), Value: pick(w.dice, "yes", "present", ""),
-			Effect: pick(w.dice, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute, corev1.TaintEffectPreferNoSchedule),
+			Effect: pick(w.dice, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoSchedule,
+				corev1.TaintEffectNoExecute, corev1.TaintEffectPreferNoSchedule),
 		}}
 		if w.chance(15) {
-			flavor.Spec.Tolerations = []corev1.Toleration{{Key: flavor.Spec.NodeTaints[0].Key, Operator: corev1.TolerationOpExists}}
+			flavor.Spec.Tolerations = []corev1.Toleration{{Key: flavor.Spec.NodeTaints[0].Key,
+				Operator: corev1.TolerationOpExists}}
 		}
 	}
 	return flavor

@@ -38,11 +38,13 @@ func (d *dice) later() metav1.Time {
 }
 
 func (d *dice) uid() types.UID {
-	return types.UID(fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", d.Uint32(), d.IntN(1<<16), d.IntN(1<<12), d.IntN(1<<12), d.Int64N(1<<48)))
+	return types.UID(fmt.Sprintf("%08x-%04x-4%03x-8%03x-%012x", d.Uint32(), d.IntN(1<<16), d.IntN(1<<12), d.IntN(1<<12),
+		d.Int64N(1<<48)))
 }
 
 func (d *dice) meta(namespace, name string) metav1.ObjectMeta {
-	return metav1.ObjectMeta{Namespace: namespace, Name: name, UID: d.uid(), CreationTimestamp: d.later(), Generation: 1}
+	return metav1.ObjectMeta{Namespace: namespace, Name: name, UID: d.uid(), CreationTimestamp: d.later(),
+		Generation: 1}
 }
 
 func pick[T any](d *dice, from ...T) T { return from[d.IntN(len(from))] }

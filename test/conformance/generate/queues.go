@@ -83,7 +83,8 @@ func (w *world) fungibility() *kueue.FlavorFungibility {
 		WhenCanBorrow:  pick(w.dice, kueue.MayStopSearch, kueue.TryNextFlavor),
 		WhenCanPreempt: pick(w.dice, kueue.TryNextFlavor, kueue.TryNextFlavor, kueue.MayStopSearch),
 	}
-	if fungibility.WhenCanBorrow == kueue.TryNextFlavor && fungibility.WhenCanPreempt == kueue.TryNextFlavor && w.chance(60) {
+	if fungibility.WhenCanBorrow == kueue.TryNextFlavor && fungibility.WhenCanPreempt == kueue.TryNextFlavor &&
+		w.chance(60) {
 		fungibility.Preference = ptr(pick(w.dice, kueue.BorrowingOverPreemption, kueue.PreemptionOverBorrowing))
 	}
 	return fungibility

@@ -98,7 +98,8 @@ func (w *world) cohort(name string, above []string) *kueue.Cohort {
 	cohort.Spec.FairSharing = w.weight()
 	if w.chance(40) {
 		for _, g := range w.groups {
-			cohort.Spec.ResourceGroups = append(cohort.Spec.ResourceGroups, w.quotaFor(g, cohort.Spec.ParentName != "", true))
+			cohort.Spec.ResourceGroups = append(cohort.Spec.ResourceGroups,
+				w.quotaFor(g, cohort.Spec.ParentName != "", true))
 		}
 	}
 	return cohort

@@ -64,13 +64,15 @@ func (w *world) workload(name string) *kueue.Workload {
 
 // makePast gives a Workload that waits something to remember: what it was told earlier, or that it was preempted.
 func (w *world) makePast(wl *kueue.Workload) {
-	told := condition(kueue.WorkloadQuotaReserved, "Pending", "what it was told an hour ago", after(wl.CreationTimestamp, 1))
+	told := condition(kueue.WorkloadQuotaReserved, "Pending", "what it was told an hour ago",
+		after(wl.CreationTimestamp, 1))
 	told.Status = metav1.ConditionFalse
 	switch {
 	case w.chance(15):
 		wl.Status.Conditions = []metav1.Condition{told}
 	case w.chance(6):
-		told.Message = "Preempted to accommodate a workload (UID: 1, JobUID: 2) due to prioritization in the ClusterQueue"
+		told.Message = "Preempted to accommodate a workload (UID: 1, JobUID: 2) due to prioritization in the " +
+			"ClusterQueue"
 		wl.Status.Conditions = []metav1.Condition{
 			told,
 			condition(kueue.WorkloadEvicted, kueue.WorkloadEvictedByPreemption, told.Message, told.LastTransitionTime),
@@ -90,7 +92,8 @@ func (w *world) makePartial(wl *kueue.Workload) {
 
 // own gives the Workload to a job, so that somebody gives its reservation back when it is evicted.
 func (w *world) own(wl *kueue.Workload) {
-	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: wl.Name, UID: w.uid(), Controller: ptr(true), BlockOwnerDeletion: ptr(true)}
+	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: wl.Name, UID: w.uid(),
+		Controller: ptr(true), BlockOwnerDeletion: ptr(true)}
 	if len(wl.Spec.PodSets) > 1 {
 		owner.APIVersion, owner.Kind = "jobset.x-k8s.io/v1alpha2", "JobSet"
 	}
@@ -117,7 +120,8 @@ func (w *world) podSet() kueue.PodSet {
 	}
 	set.Template.Spec = corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever,
-		Containers:    []corev1.Container{{Name: "main", Image: "registry.example.com/train:1", Resources: corev1.ResourceRequirements{Requests: requests}}},
+		Containers: []corev1.Container{{Name: "main", Image: "registry.example.com/train:1",
+			Resources: corev1.ResourceRequirements{Requests: requests}}},
 	}
 	w.place(&set.Template.Spec)
 	return set
@@ -126,18 +130,22 @@ func (w *world) podSet() kueue.PodSet {
 // place says which nodes the pods accept.
 func (w *world) place(pod *corev1.PodSpec) {
 	if w.chance(10) {
-		pod.NodeSelector = map[string]string{pick(w.dice, "gpu", "zone", "gpu", "disk"): pick(w.dice, "a100", "l4", "spot", "east", "west")}
+		pod.NodeSelector = map[string]string{pick(w.dice, "gpu", "zone", "gpu", "disk"): pick(w.dice, "a100", "l4",
+			"spot", "east", "west")}
 	}
 	if w.chance(6) {
-		pod.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
-			NodeSelectorTerms: w.terms(),
-		}}}
+		terms := &corev1.NodeSelector{NodeSelectorTerms: w.terms()}
+		affinity := &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}
+		pod.Affinity = &corev1.Affinity{NodeAffinity: affinity}
 	}
 	if w.chance(60) {
-		pod.Tolerations = append(pod.Tolerations, corev1.Toleration{Key: pick(w.dice, "gpu", "spot"), Operator: corev1.TolerationOpExists})
+		pod.Tolerations = append(pod.Tolerations,
+			corev1.Toleration{Key: pick(w.dice, "gpu", "spot"), Operator: corev1.TolerationOpExists})
 	}
 	if w.chance(10) {
-		pod.Tolerations = append(pod.Tolerations, corev1.Toleration{Key: "gpu", Operator: corev1.TolerationOpEqual, Value: "yes", Effect: corev1.TaintEffectNoSchedule})
+		pod.Tolerations = append(pod.Tolerations,
+			corev1.Toleration{Key: "gpu", Operator: corev1.TolerationOpEqual, Value: "yes",
+				Effect: corev1.TaintEffectNoSchedule})
 	}
 }
 
@@ -153,7 +161,8 @@ func (w *world) terms() []corev1.NodeSelectorTerm {
 			})
 			if w.chance(15) {
 				last := &term.MatchExpressions[len(term.MatchExpressions)-1]
-				last.Operator, last.Values = pick(w.dice, corev1.NodeSelectorOpExists, corev1.NodeSelectorOpDoesNotExist), nil
+				last.Operator, last.Values = pick(w.dice, corev1.NodeSelectorOpExists,
+					corev1.NodeSelectorOpDoesNotExist), nil
 			}
 		}
 		terms = append(terms, term)

@@ -56,7 +56,8 @@ func Decode(dump []byte) (*Cluster, error) {
 		}
 	}
 	if decoder.cluster.Configuration == nil {
-		return decoder.cluster, decoder.configuration([]byte("{apiVersion: config.kueue.x-k8s.io/v1beta2, kind: Configuration}"))
+		return decoder.cluster, decoder.configuration([]byte("{apiVersion: config.kueue.x-k8s.io/v1beta2, kind: " +
+			"Configuration}"))
 	}
 	return decoder.cluster, nil
 }

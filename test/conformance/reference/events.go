@@ -31,7 +31,8 @@ func (m *manager) deliver() error {
 			return m.updateClusterQueues()
 		}
 		for _, c := range changes {
-			m.workloads.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: c.before, ObjectNew: c.after.DeepCopy()})
+			m.workloads.Update(event.TypedUpdateEvent[*kueue.Workload]{ObjectOld: c.before,
+				ObjectNew: c.after.DeepCopy()})
 		}
 		for _, c := range changes {
 			if err := m.reconcile(c.after.Namespace, c.after.Name); err != nil {
@@ -80,17 +81,20 @@ func (m *manager) finishEviction(namespace, name string) error {
 		return err
 	}
 	evicted := apimeta.FindStatusCondition(wl.Status.Conditions, kueue.WorkloadEvicted)
-	if len(wl.OwnerReferences) == 0 || evicted == nil || evicted.Status != metav1.ConditionTrue || !workload.HasQuotaReservation(wl) {
+	if len(wl.OwnerReferences) == 0 || evicted == nil || evicted.Status != metav1.ConditionTrue ||
+		!workload.HasQuotaReservation(wl) {
 		return nil
 	}
 	return patching.PatchAdmissionStatus(m.ctx, m.store, wl, m.clock, func(wl *kueue.Workload) (bool, error) {
-		requeued := evicted.Reason == kueue.WorkloadEvictedByPreemption || evicted.Reason == kueue.WorkloadEvictedDueToNodeFailures
+		requeued := evicted.Reason == kueue.WorkloadEvictedByPreemption ||
+			evicted.Reason == kueue.WorkloadEvictedDueToNodeFailures
 		if features.Enabled(features.SkipReassignmentForPodOwnedWorkloads) && workload.OwnedBySinglePod(wl) {
 			requeued = false
 		}
 		workload.SetRequeuedCondition(wl, evicted.Reason, evicted.Message, requeued)
 		//lint:ignore SA1019 the job reconciler's own fallback
-		reason := workload.UnadmittedWorkloadReasonWithFallback(kueue.WorkloadQuotaReservedReasonPendingEvaluation, kueue.WorkloadPending)
+		reason := workload.UnadmittedWorkloadReasonWithFallback(kueue.WorkloadQuotaReservedReasonPendingEvaluation,
+			kueue.WorkloadPending)
 		workload.UnsetQuotaReservationWithCondition(wl, reason, evicted.Message, m.clock.Now())
 		return true, nil
 	})

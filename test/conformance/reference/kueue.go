@@ -181,7 +181,8 @@ func (m *manager) updateClusterQueues() error {
 		}
 	}
 	for _, change := range m.store.takeQueueChanges() {
-		m.clusterQueues.Update(event.TypedUpdateEvent[*kueue.ClusterQueue]{ObjectOld: change.before, ObjectNew: change.after})
+		m.clusterQueues.Update(event.TypedUpdateEvent[*kueue.ClusterQueue]{ObjectOld: change.before,
+			ObjectNew: change.after})
 		ancestors, _ := m.cache.ClusterQueueAncestors(change.after) // an error means a cycle: nothing to handle
 		for _, ancestor := range ancestors {
 			m.updateCohort(string(ancestor))

@@ -21,7 +21,8 @@ func schedule(s *scheduler.Scheduler, ctx context.Context) wait.SpeedSignal
 // getAssignments is the part of a nomination that assigns flavors and finds whom to preempt.
 //
 //go:linkname getAssignments sigs.k8s.io/kueue/pkg/scheduler.(*Scheduler).getAssignments
-func getAssignments(s *scheduler.Scheduler, ctx context.Context, wl *workload.Info, snap *schdcache.Snapshot) (flavorassigner.Assignment, []*preemption.Target)
+func getAssignments(s *scheduler.Scheduler, ctx context.Context, wl *workload.Info,
+	snap *schdcache.Snapshot) (flavorassigner.Assignment, []*preemption.Target)
 
 // setAdmissionRoutineWrapper replaces the goroutine that writes an admission to the API server.
 //

@@ -121,8 +121,9 @@ func attempt(assignment *flavorassigner.Assignment, targets []*preemption.Target
 	}
 	for _, target := range targets {
 		described.Preempts = append(described.Preempts, outcome.Victim{
-			Workload: outcome.Reference{Namespace: target.WorkloadInfo.Obj.Namespace, Name: target.WorkloadInfo.Obj.Name},
-			Reason:   target.Reason,
+			Workload: outcome.Reference{Namespace: target.WorkloadInfo.Obj.Namespace,
+				Name: target.WorkloadInfo.Obj.Name},
+			Reason: target.Reason,
 		})
 	}
 	slices.SortFunc(described.Preempts, func(a, b outcome.Victim) int { return a.Workload.Compare(b.Workload) })

@@ -19,7 +19,8 @@ func (r *run) finish(cluster *objects.Cluster) error {
 	slices.SortFunc(workloads, func(a, b kueue.Workload) int { return objects.CompareKeys(&a, &b) })
 	for i := range workloads {
 		if a := workloads[i].Status.Admission; a != nil && len(a.PodSetAssignments) != len(workloads[i].Spec.PodSets) {
-			r.result.Beyond = "an API server refuses the admission of " + string(workload.Key(&workloads[i])) + ", which is without all of its pod sets"
+			r.result.Beyond = "an API server refuses the admission of " + string(workload.Key(&workloads[i])) +
+				", which is without all of its pod sets"
 		}
 		r.result.Workloads = append(r.result.Workloads, r.describe(&workloads[i]))
 	}
@@ -110,7 +111,8 @@ func (r *run) podSets(wl *kueue.Workload) []outcome.PodSet {
 func (r *run) reducedPodSets(wl *kueue.Workload) []outcome.PodSet {
 	var sets []outcome.PodSet
 	for _, requests := range workload.NewInfo(wl).TotalRequests {
-		set := outcome.PodSet{Name: string(requests.Name), Count: requests.Count, Flavors: map[string]string{}, Usage: map[string]string{}}
+		set := outcome.PodSet{Name: string(requests.Name), Count: requests.Count, Flavors: map[string]string{},
+			Usage: map[string]string{}}
 		for resource, flavor := range requests.Flavors {
 			quantity := r.formatter.ResourceQuantity(resource, amountOf(&requests, resource))
 			set.Flavors[string(resource)], set.Usage[string(resource)] = string(flavor), quantity.String()

@@ -33,8 +33,8 @@ type Options struct {
 	// SlowJobs other than 0 is the seed of a run in which evicted jobs take their time to stop, so that the
 	// scheduler runs between one eviction and the next. 0 lets them all stop before the next cycle.
 	SlowJobs uint64
-	// Idle other than 0 is the seed of a run in which what comes next finds a workload that is tried for ever by turns at any
-	// of its turns. 0 lets it come when the turns repeat themselves.
+	// Idle other than 0 is the seed of a run in which what comes next finds a workload that is tried for ever by turns
+	// at any of its turns. 0 lets it come when the turns repeat themselves.
 	Idle uint64
 	// Patience is how many repetitions of a state are seen through where chance may end them; 0 means DefaultPatience.
 	Patience int
@@ -46,7 +46,8 @@ type Options struct {
 func Run(cluster *objects.Cluster, options Options) (result *outcome.Result, err error) {
 	defer func() {
 		if crash := recover(); crash != nil {
-			result, err = &outcome.Result{Kind: "SimulationResult", Beyond: fmt.Sprintf("Kueue crashed: %v", crash)}, nil
+			result, err = &outcome.Result{Kind: "SimulationResult",
+				Beyond: fmt.Sprintf("Kueue crashed: %v", crash)}, nil
 		}
 	}()
 	ctrllog.SetLogger(logr.Discard())
@@ -100,7 +101,8 @@ type run struct {
 	maxCycles int
 	patience  int
 	admitted  map[string]int
-	// settled is the state in which the cycles began to repeat themselves, if they did. idle says how often more they do.
+	// settled is the state in which the cycles began to repeat themselves, if they did. idle says how often more they
+	// do.
 	settled string
 	idle    *rand.Rand
 	// messages holds what a Workload is told by turns while nothing else changes.
@@ -205,7 +207,8 @@ func (r *run) runCycles() error {
 	return nil
 }
 
-// repeat runs some more of the cycles that repeat themselves. It reports whether they still did: chance may end a repetition.
+// repeat runs some more of the cycles that repeat themselves. It reports whether they still did: chance may end a
+// repetition.
 func (r *run) repeat(period int, seen map[string]int) (bool, error) {
 	if r.idle != nil {
 		for range r.idle.IntN(period) {
@@ -225,15 +228,17 @@ func (r *run) repeat(period int, seen map[string]int) (bool, error) {
 func (r *run) hasPassing() bool {
 	for name, heap := range r.queues.Dump() {
 		cq := &kueue.ClusterQueue{}
-		if len(heap) > 0 && r.cache.ClusterQueueActive(name) && r.store.Get(r.ctx, request("", string(name)).NamespacedName, cq) == nil && cq.Spec.QueueingStrategy != kueue.StrictFIFO {
+		if len(heap) > 0 && r.cache.ClusterQueueActive(name) &&
+			r.store.Get(r.ctx, request("", string(name)).NamespacedName, cq) == nil &&
+			cq.Spec.QueueingStrategy != kueue.StrictFIFO {
 			return true
 		}
 	}
 	return false
 }
 
-// decided tells whether there was such a decision after a cycle. Who gets quota again and again loses it again and again; a
-// preemption alone may repeat itself for ever, where the victim has no owner that would let it go.
+// decided tells whether there was such a decision after a cycle. Who gets quota again and again loses it again and
+// again; a preemption alone may repeat itself for ever, where the victim has no owner that would let it go.
 func (r *run) decided(decision string, after int) bool {
 	for _, cycle := range r.result.Timeline {
 		is := func(d outcome.CycleDecision) bool { return d.Decision == decision }
@@ -325,7 +330,9 @@ func (r *run) fingerprint() string {
 		for _, info := range r.queues.PendingWorkloadsInfo(name) {
 			if last := info.LastAssignment; last != nil {
 				// The scan begins anew where the queue's quota has changed since.
-				lines = append(lines, fmt.Sprintf("%s scan %v %t", workload.Key(info.Obj), last.LastTriedFlavorIdx, last.ClusterQueueGeneration < r.generation(name)))
+				lines = append(lines,
+					fmt.Sprintf("%s scan %v %t", workload.Key(info.Obj), last.LastTriedFlavorIdx,
+						last.ClusterQueueGeneration < r.generation(name)))
 			}
 		}
 	}

@@ -222,7 +222,8 @@ func (s *store) write(object client.Object, apply func(stored client.Object) (cl
 	case *kueue.Workload:
 		s.changes = append(s.changes, change{before: before.DeepCopy(), after: updated.(*kueue.Workload).DeepCopy()})
 	case *kueue.ClusterQueue:
-		s.queues = append(s.queues, queueChange{before: before.DeepCopy(), after: updated.(*kueue.ClusterQueue).DeepCopy()})
+		s.queues = append(s.queues,
+			queueChange{before: before.DeepCopy(), after: updated.(*kueue.ClusterQueue).DeepCopy()})
 	}
 	s.put(updated)
 	return nil
@@ -244,7 +245,8 @@ func (w statusWriter) Update(_ context.Context, object client.Object, _ ...clien
 }
 
 // Patch is part of client.SubResourceWriter: an apply patch of a Workload's status, or a merge patch.
-func (w statusWriter) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
+func (w statusWriter) Patch(_ context.Context, object client.Object, patch client.Patch,
+	_ ...client.SubResourcePatchOption) error {
 	if patch.Type() == types.ApplyPatchType {
 		applied, ok := object.(*kueue.Workload)
 		if !ok {

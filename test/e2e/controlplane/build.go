@@ -129,7 +129,8 @@ func (d *Distribution) build(ctx context.Context, module, cache string, log io.W
 	}
 	defer os.RemoveAll(draft)
 	start := time.Now()
-	fmt.Fprintf(log, "building etcd, Kubernetes %s and Kueue %s, once for this machine; this takes minutes\n", d.Kubernetes, d.Kueue)
+	fmt.Fprintf(log, "building etcd, Kubernetes %s and Kueue %s, once for this machine; this takes minutes\n",
+		d.Kubernetes, d.Kueue)
 	bin := filepath.Join(draft, "bin")
 	args := []string{"build", "-trimpath", "-ldflags", d.linkerFlags(), "-o", bin + string(filepath.Separator)}
 	for pkg := range programs {
@@ -162,7 +163,8 @@ func (d *Distribution) build(ctx context.Context, module, cache string, log io.W
 func (d *Distribution) linkerFlags() string {
 	parts := strings.SplitN(strings.TrimPrefix(d.Kubernetes, "v"), ".", 3)
 	const pkg = "k8s.io/component-base/version."
-	return fmt.Sprintf("-s -w -X %[1]sgitVersion=%[2]s -X %[1]sgitMajor=%[3]s -X %[1]sgitMinor=%[4]s -X %[1]sgitTreeState=clean",
+	return fmt.Sprintf("-s -w -X %[1]sgitVersion=%[2]s -X %[1]sgitMajor=%[3]s -X %[1]sgitMinor=%[4]s -X "+
+		"%[1]sgitTreeState=clean",
 		pkg, d.Kubernetes, parts[0], parts[1])
 }
 

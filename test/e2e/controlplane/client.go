@@ -89,7 +89,8 @@ func (c *client) apply(ctx context.Context, o *unstructured.Unstructured) error 
 		return fmt.Errorf("applying %s %s: %w", o.GetKind(), o.GetName(), err)
 	}
 	if _, given := o.Object["status"]; given && o.GetKind() != "CustomResourceDefinition" {
-		if _, err = r.Patch(ctx, o.GetName(), types.ApplyPatchType, text, options, "status"); err != nil && !apierrors.IsNotFound(err) {
+		if _, err = r.Patch(ctx, o.GetName(), types.ApplyPatchType, text, options, "status"); err != nil &&
+			!apierrors.IsNotFound(err) {
 			return fmt.Errorf("applying the status of %s %s: %w", o.GetKind(), o.GetName(), err)
 		}
 	}
@@ -144,7 +145,8 @@ func remove(ctx context.Context, r dynamic.ResourceInterface, name string) error
 		return err
 	}
 	return Until(ctx, func(ctx context.Context) error {
-		_, err := r.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+		_, err := r.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`),
+			metav1.PatchOptions{})
 		switch {
 		case apierrors.IsNotFound(err):
 			return nil
@@ -170,7 +172,8 @@ func (cp *ControlPlane) awaitEstablished(ctx context.Context, names []string) er
 			// They are null at first.
 			conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
 			for _, c := range conditions {
-				if condition, ok := c.(map[string]any); ok && condition["type"] == "Established" && condition["status"] == "True" {
+				if condition, ok := c.(map[string]any); ok && condition["type"] == "Established" &&
+					condition["status"] == "True" {
 					return nil
 				}
 			}

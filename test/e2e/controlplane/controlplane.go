@@ -138,12 +138,14 @@ func (cp *ControlPlane) writeFiles() error {
 		}
 	}
 	// Every request is recorded once, with who asked for what, and no content.
-	const policy = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived, ResponseStarted]\nrules:\n- level: Metadata\n"
+	const policy = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived, " +
+		"ResponseStarted]\nrules:\n- level: Metadata\n"
 	key, err := newTokenKey()
 	if err != nil {
 		return err
 	}
-	for name, content := range map[string][]byte{"tokens.csv": []byte(tokens.String()), "audit.yaml": []byte(policy), "tokens.key": key} {
+	for name, content := range map[string][]byte{"tokens.csv": []byte(tokens.String()), "audit.yaml": []byte(policy),
+		"tokens.key": key} {
 		if err := os.WriteFile(filepath.Join(cp.dir, name), content, 0o600); err != nil {
 			return err
 		}
@@ -216,7 +218,8 @@ func (cp *ControlPlane) StartControllers(ctx context.Context) error {
 	}
 	kubeconfig := "--kubeconfig=" + cp.Kubeconfig(Admin)
 	for i, args := range [][]string{
-		{"kube-controller-manager", "--controllers=job-controller,garbage-collector-controller,namespace-controller,resourceclaim-controller"},
+		{"kube-controller-manager",
+			"--controllers=job-controller,garbage-collector-controller,namespace-controller,resourceclaim-controller"},
 		{"kube-scheduler"},
 	} {
 		args = append(args, kubeconfig, "--leader-elect=false", "--bind-address=127.0.0.1",

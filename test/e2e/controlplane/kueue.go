@@ -71,7 +71,8 @@ func (cp *ControlPlane) localConfiguration(configuration []byte) ([]byte, error)
 	c["namespace"] = ManagerNamespace
 	c["health"] = map[string]any{"healthProbeBindAddress": fmt.Sprintf("127.0.0.1:%d", cp.ports.health)}
 	c["metrics"] = map[string]any{"bindAddress": "0"}
-	c["webhook"] = map[string]any{"host": "127.0.0.1", "port": cp.ports.webhook, "certDir": filepath.Join(cp.dir, "certs")}
+	c["webhook"] = map[string]any{"host": "127.0.0.1", "port": cp.ports.webhook,
+		"certDir": filepath.Join(cp.dir, "certs")}
 	c["leaderElection"] = map[string]any{"leaderElect": false}
 	gates, _ := c["featureGates"].(map[string]any)
 	if gates == nil {
@@ -88,7 +89,8 @@ func (cp *ControlPlane) install(ctx context.Context) error {
 	if err := cp.InstallCRDs(ctx); err != nil {
 		return err
 	}
-	secret := map[string][]byte{"ca.crt": cp.certs.ca, "ca.key": cp.certs.caKey, "tls.crt": cp.certs.cert, "tls.key": cp.certs.key}
+	secret := map[string][]byte{"ca.crt": cp.certs.ca, "ca.key": cp.certs.caKey, "tls.crt": cp.certs.cert,
+		"tls.key": cp.certs.key}
 	manifest, err := syaml.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "data": secret,
 		"metadata": map[string]any{"name": webhookSecret, "namespace": ManagerNamespace},
@@ -108,7 +110,8 @@ func (cp *ControlPlane) install(ctx context.Context) error {
 
 // InstallCRDs makes Kueue's CRDs and the namespace of its manager.
 func (cp *ControlPlane) InstallCRDs(ctx context.Context) error {
-	if err := cp.Apply(ctx, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: "+ManagerNamespace+"}\n")); err != nil {
+	if err := cp.Apply(ctx,
+		[]byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: "+ManagerNamespace+"}\n")); err != nil {
 		return err
 	}
 	files, err := filepath.Glob(filepath.Join(cp.crds(), "*.yaml"))
@@ -166,9 +169,11 @@ func (cp *ControlPlane) fitWebhooks(o *unstructured.Unstructured) error {
 		if err != nil || len(rules) == 0 {
 			return fmt.Errorf("webhook %v has no rules: %w", webhook["name"], err)
 		}
-		if groups, _, _ := unstructured.NestedStringSlice(rules[0].(map[string]any), "apiGroups"); len(groups) == 1 && groups[0] != "kueue.x-k8s.io" {
+		if groups, _, _ := unstructured.NestedStringSlice(rules[0].(map[string]any), "apiGroups"); len(groups) == 1 &&
+			groups[0] != "kueue.x-k8s.io" {
 			webhook["namespaceSelector"] = map[string]any{"matchExpressions": []any{map[string]any{
-				"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": []any{"kube-system", ManagerNamespace},
+				"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": []any{"kube-system",
+					ManagerNamespace},
 			}}}
 		}
 	}
@@ -216,7 +221,8 @@ spec:
 }
 
 // applyEach applies the documents of a YAML text, each changed before.
-func (cp *ControlPlane) applyEach(ctx context.Context, text []byte, change func(*unstructured.Unstructured) error) error {
+func (cp *ControlPlane) applyEach(ctx context.Context, text []byte,
+	change func(*unstructured.Unstructured) error) error {
 	objects, err := Objects(text)
 	if err != nil {
 		return err

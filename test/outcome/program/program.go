@@ -47,7 +47,8 @@ func (d describer) simulation(s *admission.Simulation) *outcome.Result {
 		cycle := outcome.Cycle{Cycle: c.Number}
 		for _, step := range c.Steps {
 			cycle.Decisions = append(cycle.Decisions, outcome.CycleDecision{
-				Workload: outcome.ParseReference(step.Workload), ClusterQueue: step.ClusterQueue, Decision: string(step.Decision), Detail: step.Detail,
+				Workload: outcome.ParseReference(step.Workload), ClusterQueue: step.ClusterQueue,
+				Decision: string(step.Decision), Detail: step.Detail,
 			})
 		}
 		result.Timeline = append(result.Timeline, cycle)
@@ -79,7 +80,8 @@ func (d describer) workload(o admission.Outcome) outcome.Workload {
 // decision is what the next attempts of one Workload come to, as one attempt.
 func (d describer) decision(c *charge.Charge, decided *admission.Decision) outcome.Decision {
 	attempt := outcome.Attempt{
-		Mode: "NoFit", Message: decided.Message, PossibleMessages: decided.Possible, PodSets: d.podSets(decided.PodSets),
+		Mode: "NoFit", Message: decided.Message, PossibleMessages: decided.Possible,
+		PodSets: d.podSets(decided.PodSets),
 	}
 	switch decided.State {
 	case admission.Admitted, admission.QuotaReserved:
@@ -94,7 +96,8 @@ func (d describer) decision(c *charge.Charge, decided *admission.Decision) outco
 	}
 	for _, target := range decided.Targets {
 		of := target.Charge.Workload
-		attempt.Preempts = append(attempt.Preempts, outcome.Victim{Workload: outcome.Reference{Namespace: of.Namespace, Name: of.Name}, Reason: target.Reason})
+		attempt.Preempts = append(attempt.Preempts,
+			outcome.Victim{Workload: outcome.Reference{Namespace: of.Namespace, Name: of.Name}, Reason: target.Reason})
 	}
 	slices.SortFunc(attempt.Preempts, func(a, b outcome.Victim) int { return a.Workload.Compare(b.Workload) })
 	return outcome.Decision{

@@ -3,8 +3,9 @@
 //
 //	measure -program bin/kubectl-gpu_quota -yardstick bin/baredecode -stages bin/stages EXPORT.json...
 //
-// A third process times the charging alone, without the reading before it. measure exits 1 when charge uses more than its limits. It links nothing but the standard library: the
-// peak memory that the kernel reports for a child is never below what its parent used.
+// A third process times the charging alone, without the reading before it. measure exits 1 when charge uses more than
+// its limits. It links nothing but the standard library: the peak memory that the kernel reports for a child is never
+// below what its parent used.
 package main
 
 import (
@@ -22,7 +23,8 @@ import (
 	"time"
 )
 
-// The limits. The times are in units of the yardstick's, of user and system together: what several cores share counts once.
+// The limits. The times are in units of the yardstick's, of user and system together: what several cores share counts
+// once.
 const (
 	maxCPU      = 1.5 // of the whole process, reading JSON
 	maxYAML     = 1.3 // and YAML
@@ -67,7 +69,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 		return err
 	}
 	table := tabwriter.NewWriter(stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintf(table, "command\texport\tsize\tdecode CPU\tCPU\tratio\tlimit\tcores\tdecode peak\tpeak\tabove idle\t× export\tlimit\t\n")
+	fmt.Fprintf(table, "command\texport\tsize\tdecode CPU\tCPU\tratio\tlimit\tcores\tdecode peak\tpeak\tabove "+
+		"idle\t× export\tlimit\t\n")
 	var rows []row
 	for _, export := range flags.Args() {
 		compared, err := compare(o, export, idle)
@@ -82,7 +85,8 @@ func run(args []string, stdout, stderr io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "median of %d runs; CPU is user + system, cores is CPU / wall time; idle is the program printing its help, which peaks at %.0f MB\n", o.runs, megabytes(idle.peak))
+	fmt.Fprintf(stdout, "median of %d runs; CPU is user + system, cores is CPU / wall time; idle is the program "+
+		"printing its help, which peaks at %.0f MB\n", o.runs, megabytes(idle.peak))
 	over := grown(stdout, rows)
 	for _, r := range rows {
 		over = append(over, r.over()...)
@@ -128,7 +132,8 @@ func compare(o options, export string, idle usage) ([]row, error) {
 		return rows, nil
 	}
 	alone, err := charging(o.runs, o.stages, export)
-	return append(rows, row{command: charges, export: filepath.Base(export), size: info.Size(), decode: decode, used: usage{cpu: alone}}), err
+	return append(rows, row{command: charges, export: filepath.Base(export), size: info.Size(), decode: decode,
+		used: usage{cpu: alone}}), err
 }
 
 // charges is the row of the charging alone, of which the memory is not known.
@@ -155,15 +160,19 @@ func (r row) limits() (cpu, memory float64) {
 func (r row) over() (out []string) {
 	cpu, memory := r.limits()
 	if r.cpu() > cpu {
-		out = append(out, fmt.Sprintf("%s of %s takes %.2f times the decode, more than %.1f", r.command, r.export, r.cpu(), cpu))
+		out = append(out,
+			fmt.Sprintf("%s of %s takes %.2f times the decode, more than %.1f", r.command, r.export, r.cpu(), cpu))
 	}
 	if memory > 0 && r.memory() > memory {
-		out = append(out, fmt.Sprintf("%s of %s takes %.2f times the export, more than %.1f", r.command, r.export, r.memory(), memory))
+		out = append(out,
+			fmt.Sprintf("%s of %s takes %.2f times the export, more than %.1f", r.command, r.export, r.memory(),
+				memory))
 	}
 	return out
 }
 
-// grown prints, for each command, how its time for a byte grows from one export of JSON to the next, and tells where it grows too much.
+// grown prints, for each command, how its time for a byte grows from one export of JSON to the next, and tells where it
+// grows too much.
 func grown(w io.Writer, rows []row) (over []string) {
 	last := map[string]row{}
 	for _, r := range rows {
@@ -173,7 +182,8 @@ func grown(w io.Writer, rows []row) (over []string) {
 		if before, ok := last[r.command]; ok {
 			larger := float64(r.size) / float64(before.size)
 			growth := r.used.cpu.Seconds() / before.used.cpu.Seconds() / larger
-			text := fmt.Sprintf("%s of %s takes %.2f times as long for each byte as that of %s, which is %.1f times smaller", r.command, r.export, growth, before.export, larger)
+			text := fmt.Sprintf("%s of %s takes %.2f times as long for each byte as that of %s, which is %.1f times "+
+				"smaller", r.command, r.export, growth, before.export, larger)
 			fmt.Fprintln(w, text)
 			if growth > maxGrowth {
 				over = append(over, text)
@@ -186,7 +196,8 @@ func grown(w io.Writer, rows []row) (over []string) {
 
 func (r row) print(w io.Writer) {
 	cpu, memory := r.limits()
-	fmt.Fprintf(w, "%s\t%s\t%.1f MB\t%.2f s\t%.2f s\t%.2f\t%.1f\t", r.command, r.export, megabytes(r.size), r.decode.cpu.Seconds(), r.used.cpu.Seconds(), r.cpu(), cpu)
+	fmt.Fprintf(w, "%s\t%s\t%.1f MB\t%.2f s\t%.2f s\t%.2f\t%.1f\t", r.command, r.export, megabytes(r.size),
+		r.decode.cpu.Seconds(), r.used.cpu.Seconds(), r.cpu(), cpu)
 	if r.command == charges {
 		fmt.Fprint(w, "\t\t\t\t\t\t\n")
 		return

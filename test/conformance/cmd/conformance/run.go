@@ -205,7 +205,8 @@ func (t *tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d clusters, %d comparisons with Kueue %s: %d differ, %d could not be compared\n",
 		t.clusters, t.contests, reference.KueueVersion, t.differing, t.failed)
-	fmt.Fprintf(&b, "Kueue left %d to chance, %d went on without end, and in %d it crashed or decided what an API server refuses\n", t.chance, t.unsettled, t.beyond)
+	fmt.Fprintf(&b, "Kueue left %d to chance, %d went on without end, and in %d it crashed or decided what an API "+
+		"server refuses\n", t.chance, t.unsettled, t.beyond)
 	fmt.Fprintf(&b, "workloads: %s\ndecisions: %s\n", counted(t.states), counted(t.decisions))
 	if len(t.aspects) > 0 {
 		fmt.Fprintf(&b, "differences in: %s\n", counted(t.aspects))

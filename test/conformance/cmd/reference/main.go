@@ -16,8 +16,10 @@ import (
 func main() {
 	dump := flag.String("dump", "-", "the dump to read; - is the standard input")
 	replay := flag.Bool("replay", false, "let every Workload arrive anew, one at a time")
-	next := flag.Bool("next", true, "say what a scheduling attempt of each pending Workload decides in the present state")
-	idle := flag.Uint64("idle", 0, "the seed of a run in which a workload that is tried for ever by turns is met at any of its turns; 0 for none")
+	next := flag.Bool("next", true, "say what a scheduling attempt of each pending Workload decides in the present "+
+		"state")
+	idle := flag.Uint64("idle", 0, "the seed of a run in which a workload that is tried for ever by turns is met at "+
+		"any of its turns; 0 for none")
 	flag.Parse()
 	if err := run(*dump, reference.Options{Replay: *replay, Next: *next, Idle: *idle}); err != nil {
 		fmt.Fprintln(os.Stderr, "reference:", err)
