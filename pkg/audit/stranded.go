@@ -57,14 +57,9 @@ func (b *builder) strandedIn(pool *device.PoolStock, set *device.CounterSet) {
 // chargedBy are the resources that are charged by a counter of a driver.
 func (b *builder) chargedBy(driver, counter string) []corev1.ResourceName {
 	var out []corev1.ResourceName
-	if r := b.conf.Configuration.Resources; r != nil {
-		for _, m := range r.DeviceClassMappings {
-			for _, s := range m.Sources {
-				if c := s.Counter; c != nil && c.Driver == driver && c.Name == counter &&
-					!slices.Contains(out, m.Name) {
-					out = append(out, m.Name)
-				}
-			}
+	for _, s := range b.conf.Sources() {
+		if !s.Capacity && s.Driver == driver && s.Name == counter && !slices.Contains(out, s.Resource) {
+			out = append(out, s.Resource)
 		}
 	}
 	return out

@@ -65,7 +65,7 @@ func (e *Engine) choicesOf(t *claimTemplate, pods int64) []Choice {
 			if a == nil || len(a.largest.Distinct) < 2 || len(a.failures) > 0 {
 				continue
 			}
-			sizes, ok := a.match.Sizes(s.Driver, s.Name)
+			sizes, ok := a.match.Sizes(s.Driver, s.Name, e.cfg.Behavior.CounterMaxOverAllSets)
 			if !ok {
 				continue
 			}

@@ -235,17 +235,11 @@ func (r *run) mappingEvidence(class string, logical corev1.ResourceName) Evidenc
 }
 
 func (r *run) findMapping(class string, logical corev1.ResourceName) Evidence {
-	if res := r.e.cfg.Configuration.Resources; res != nil {
-		for i, m := range res.DeviceClassMappings {
-			for j, n := range m.DeviceClassNames {
-				if string(n) == class {
-					return r.configEvidence(fmt.Sprintf("resources.deviceClassMappings[%d].deviceClassNames[%d]", i, j),
-						string(logical))
-				}
-			}
-		}
+	path, ok := r.e.cfg.MappingPath(class)
+	if !ok {
+		path = "resources.deviceClassMappings"
 	}
-	return r.configEvidence("resources.deviceClassMappings", string(logical))
+	return r.configEvidence(path, string(logical))
 }
 
 // add records what devices bring to one pod of pod set i.

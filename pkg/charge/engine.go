@@ -58,18 +58,14 @@ func NewEngine(snap *cluster.Snapshot, cfg *config.Config, inv *device.Inventory
 			e.byExtendedName[name] = append(e.byExtendedName[name], o)
 		}
 	}
-	if r := cfg.Configuration.Resources; r != nil {
-		for _, m := range r.DeviceClassMappings {
-			for _, s := range m.Sources {
-				if s.Counter != nil {
-					counters = append(counters, s.Counter.Name)
-					inv.Expect([]resourcev1.DeviceSelector{s.Counter.DeviceSelector})
-				}
-				if s.Capacity != nil {
-					dimensions = append(dimensions, s.Capacity.Name)
-					inv.Expect([]resourcev1.DeviceSelector{s.Capacity.DeviceSelector})
-				}
-			}
+	for _, s := range cfg.Sources() {
+		if s.Capacity {
+			dimensions = append(dimensions, resourcev1.QualifiedName(s.Name))
+		} else {
+			counters = append(counters, s.Name)
+		}
+		if s.Selector != "" {
+			inv.Expect([]resourcev1.DeviceSelector{{CEL: &resourcev1.CELDeviceSelector{Expression: s.Selector}}})
 		}
 	}
 	for _, t := range cluster.All[*resourcev1.ResourceClaimTemplate](snap, cluster.ResourceClaimTemplate) {

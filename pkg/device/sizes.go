@@ -25,22 +25,26 @@ func (s Sizes) Selector(value string) string {
 }
 
 // Sizes looks for the attribute, a string with as few values as possible, that tells apart how much matching devices of
-// a driver take of a counter. It returns false when there is none, or all devices are of one size.
-func (m *Match) Sizes(driver, counter string) (Sizes, bool) {
-	key := sizesOf{driver, counter}
+// a driver take of a counter, in all counter sets or the first: see [LargestCounter]. It returns false when there is
+// none, or all devices are of one size.
+func (m *Match) Sizes(driver, counter string, allSets bool) (Sizes, bool) {
+	key := sizesOf{driver, counter, allSets}
 	known, ok := m.sizes[key]
 	if !ok {
 		if m.sizes == nil {
 			m.sizes = map[sizesOf]knownSizes{}
 		}
-		known.Sizes, known.found = m.findSizes(driver, counter)
+		known.Sizes, known.found = m.findSizes(key)
 		m.sizes[key] = known
 	}
 	return known.Sizes, known.found
 }
 
 // sizesOf is what sizes are asked for, and knownSizes the answer: it takes a look at every device.
-type sizesOf struct{ driver, counter string }
+type sizesOf struct {
+	driver, counter string
+	allSets         bool
+}
 
 // sharedParts are the addresses of the attributes and counters of a device.
 type sharedParts struct {
@@ -58,34 +62,34 @@ const fewValues = 64
 
 // findSizes looks for an attribute with few values first: those that each device has for itself take long to collect,
 // and are not the answer where there is one with fewer.
-func (m *Match) findSizes(driver, counter string) (Sizes, bool) {
+func (m *Match) findSizes(of sizesOf) (Sizes, bool) {
 	devices := 0
 	for _, g := range m.order {
-		if g.shape.driver == driver && m.results[g.shape].match {
+		if g.shape.driver == of.driver && m.results[g.shape].match {
 			devices += int(g.devices)
 		}
 	}
 	most := max(4, devices/2+1)
-	sizes, found := m.sizesOfFew(driver, counter, min(fewValues, most))
+	sizes, found := m.sizesOfFew(of, min(fewValues, most))
 	if !found && most > fewValues {
-		return m.sizesOfFew(driver, counter, most)
+		return m.sizesOfFew(of, most)
 	}
 	return sizes, found
 }
 
 // sizesOfFew is findSizes among the attributes that have no more than a number of values.
-func (m *Match) sizesOfFew(driver, counter string, most int) (Sizes, bool) {
+func (m *Match) sizesOfFew(of sizesOf, most int) (Sizes, bool) {
 	values := map[resourcev1.QualifiedName]map[string]resource.Quantity{}
 	out := map[resourcev1.QualifiedName]bool{} // a value of several sizes, or too many values
 	seen := map[sharedParts]bool{}
 	for slice, d := range m.Devices() {
-		if slice.Object.Spec.Driver != driver || seen[partsOf(d)] {
+		if slice.Object.Spec.Driver != of.driver || seen[partsOf(d)] {
 			continue
 		}
 		if len(seen) < maxShared {
 			seen[partsOf(d)] = true
 		}
-		size := LargestCounter(d, counter)
+		size := LargestCounter(d, of.counter, of.allSets)
 		for _, attribute := range d.Attributes {
 			name, a := attribute.Name, attribute.Value
 			if a.StringValue == nil || out[name] {
@@ -112,7 +116,7 @@ func (m *Match) sizesOfFew(driver, counter string, most int) (Sizes, bool) {
 	if best == "" {
 		return Sizes{}, false
 	}
-	domain, id := Qualify(best, driver)
+	domain, id := Qualify(best, of.driver)
 	return Sizes{domain, id, values[best]}, true
 }
 
@@ -131,12 +135,20 @@ func partsOf(d *cluster.Device) sharedParts {
 	return p
 }
 
-// LargestCounter is the most that a device takes of a counter, in whichever counter set; zero when it takes none.
-func LargestCounter(d *cluster.Device, name string) resource.Quantity {
+// LargestCounter is what a device is charged of a counter; zero when it takes none. allSets looks at every counter set
+// it takes from, and takes the most; otherwise only at the first that holds the counter.
+func LargestCounter(d *cluster.Device, name string, allSets bool) resource.Quantity {
 	var most resource.Quantity
 	for _, set := range d.ConsumesCounters {
-		if c, ok := set.Counters[name]; ok && c.Value.Cmp(most) > 0 {
+		c, ok := set.Counters[name]
+		if !ok {
+			continue
+		}
+		if c.Value.Cmp(most) > 0 {
 			most = c.Value
+		}
+		if !allSets {
+			break
 		}
 	}
 	return most

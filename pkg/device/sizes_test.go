@@ -39,7 +39,7 @@ func TestSizesNameTheAttributeWithTheFewestValues(t *testing.T) {
 					"memory": {Value: *resource.NewQuantity(int64(i/2+1), resource.DecimalSI)}}}}
 				s.Spec.Devices = append(s.Spec.Devices, d)
 			}
-			got, found := fleet(s).Match(nil).Sizes("d", "memory")
+			got, found := fleet(s).Match(nil).Sizes("d", "memory", true)
 			if found != (c.want != "-") || found && got.ID != c.want {
 				t.Fatalf("Sizes = %q, %v, want %q", got.ID, found, c.want)
 			}

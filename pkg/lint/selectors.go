@@ -62,22 +62,10 @@ func (f *Facts) findSelectors() []Selector {
 		}
 	}
 	out = f.misplacedSelectors(out)
-	res := f.Config.Configuration.Resources
-	if res == nil {
-		return out
-	}
-	for m, mapping := range res.DeviceClassMappings {
-		for i, s := range mapping.Sources {
-			at := fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].", m, i)
-			if s.Counter != nil && s.Counter.DeviceSelector.CEL != nil {
-				out = append(out, Selector{Of: OfSource, At: f.Configured(at + "counter.deviceSelector.cel.expression"),
-					Text: s.Counter.DeviceSelector.CEL.Expression, Driver: s.Counter.Driver})
-			}
-			if s.Capacity != nil && s.Capacity.DeviceSelector.CEL != nil {
-				out = append(out,
-					Selector{Of: OfSource, At: f.Configured(at + "capacity.deviceSelector.cel.expression"),
-						Text: s.Capacity.DeviceSelector.CEL.Expression, Driver: s.Capacity.Driver})
-			}
+	for _, s := range f.Config.Sources() {
+		if s.Selector != "" {
+			out = append(out, Selector{Of: OfSource, At: f.Configured(s.Path + ".deviceSelector.cel.expression"),
+				Text: s.Selector, Driver: s.Driver})
 		}
 	}
 	return out

@@ -76,42 +76,34 @@ func (f *Finder) publishedName(x *subject) []Remedy {
 	cm := cluster.As[*corev1.ConfigMap](o)
 	unpublished := slices.ContainsFunc(x.Charge.Problems,
 		func(p charge.Problem) bool { return p.Code == charge.CodeNoCapacity || p.Code == charge.CodeNoCounter })
-	if !unpublished || cm == nil || f.conf.Configuration.Resources == nil {
+	if !unpublished || cm == nil {
 		return nil
 	}
 	var out []Remedy
-	for i, m := range f.conf.Configuration.Resources.DeviceClassMappings {
-		for j, s := range m.Sources {
-			kind, now, driver := "", "", ""
-			var names []string
-			switch {
-			case s.Capacity != nil:
-				kind, now, driver = "capacity", string(s.Capacity.Name), s.Capacity.Driver
-				for name := range f.publishedBy(driver).capacities {
-					names = append(names, string(name))
-				}
-			case s.Counter != nil:
-				kind, now, driver = "counter", s.Counter.Name, s.Counter.Driver
-				names = slices.Collect(maps.Keys(f.publishedBy(driver).counters))
+	for _, s := range f.conf.Sources() {
+		kind, names := "counter", slices.Collect(maps.Keys(f.publishedBy(s.Driver).counters))
+		if s.Capacity {
+			kind, names = "capacity", nil
+			for name := range f.publishedBy(s.Driver).capacities {
+				names = append(names, string(name))
 			}
-			if slices.Contains(names, now) {
+		}
+		if slices.Contains(names, s.Name) {
+			continue
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			text, ok := renamedSource(cm.Data[configKey], s.Mapping, s.Index, kind, name)
+			if !ok {
 				continue
 			}
-			slices.Sort(names)
-			for _, name := range names {
-				text, ok := renamedSource(cm.Data[configKey], i, j, kind, name)
-				if !ok {
-					continue
-				}
-				r := Remedy{
-					Action: fmt.Sprintf("mapping %s: charge %s %s instead of %s in %s "+
-						"(resources.deviceClassMappings), then restart the Kueue manager", m.Name, kind, name, now,
-						f.conf.From),
-					Effect: "the devices of " + driver + " publish that one",
-				}
-				r.Changes, _ = patchOf(o.Ref, op{"replace", "/data/" + configKey, text})
-				out = append(out, r)
+			r := Remedy{
+				Action: fmt.Sprintf("mapping %s: charge %s %s instead of %s in %s (resources.deviceClassMappings), "+
+					"then restart the Kueue manager", s.Resource, kind, name, s.Name, f.conf.From),
+				Effect: "the devices of " + s.Driver + " publish that one",
 			}
+			r.Changes, _ = patchOf(o.Ref, op{"replace", "/data/" + configKey, text})
+			out = append(out, r)
 		}
 	}
 	return out
@@ -179,13 +171,9 @@ func (f *Finder) smallerCapacity(x *subject) []Remedy {
 // givenOf is how much of a capacity may be asked of some device of a driver that a mapping charges, ascending.
 func (f *Finder) givenOf(name resourcev1.QualifiedName) []resource.Quantity {
 	var out []resource.Quantity
-	if r := f.conf.Configuration.Resources; r != nil {
-		for _, m := range r.DeviceClassMappings {
-			for _, s := range m.Sources {
-				if s.Capacity != nil {
-					out = append(out, f.publishedBy(s.Capacity.Driver).capacities[name]...)
-				}
-			}
+	for _, s := range f.conf.Sources() {
+		if s.Capacity {
+			out = append(out, f.publishedBy(s.Driver).capacities[name]...)
 		}
 	}
 	slices.SortFunc(out, func(a, b resource.Quantity) int { return a.Cmp(b) })

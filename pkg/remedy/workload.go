@@ -135,10 +135,8 @@ func (f *Finder) mapClass(x *subject) []Remedy {
 // mappingNames are the quota resources a class may be mapped to: those mapped already, then others the queue covers.
 func (f *Finder) mappingNames(x *subject) []string {
 	var out []string
-	if r := f.conf.Configuration.Resources; r != nil {
-		for _, m := range r.DeviceClassMappings {
-			out = append(out, string(m.Name))
-		}
+	for _, m := range f.conf.Mappings() {
+		out = append(out, string(m.Name))
 	}
 	if queue := f.queue(x.Charge.ClusterQueue); queue != nil {
 		for _, g := range queue.Spec.ResourceGroups {

@@ -77,8 +77,11 @@ type Problem struct {
 
 // Source is one counter or capacity source of a device class.
 type Source struct {
-	// Resource is the quota resource charged.
+	// Resource is the quota resource charged, Classes those whose devices are charged to it.
 	Resource corev1.ResourceName
+	Classes  []corev1.ResourceName
+	// Path is its place in the configuration: resources.deviceClassMappings[0].sources[1].counter.
+	Path string
 	// Mapping and Index locate the source: resources.deviceClassMappings[Mapping].sources[Index].
 	Mapping, Index int
 	// Capacity distinguishes a capacity source from a counter source.

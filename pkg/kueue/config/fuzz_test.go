@@ -26,9 +26,11 @@ func FuzzConfiguration(f *testing.F) {
 	}
 	f.Add([]byte(configDocument), "main", "AllAlpha=true")
 	f.Add([]byte(configMap("a", "b", "c")), "0.18", "AllBeta=false,X=true")
-	f.Add([]byte("apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\nwaitForPodsReady: {enable: true}\nfairSharing: {enable: true}\n"), "v0.17.3", "a")
+	f.Add([]byte("apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\nwaitForPodsReady: {enable: "+
+		"true}\nfairSharing: {enable: true}\n"), "v0.17.3", "a")
 	f.Add([]byte("---\n--- a\n{\"a\":\t1}\n---\n- x: &a [*a]\n"), "v0.18.6+1", "=")
-	f.Add([]byte(sourcesConfig+"tls: {minVersion: x, cipherSuites: [y], curvePreferences: [0]}\nmetrics: {customLabels: [{name: 1a}]}\n"), "v0.19", "TopologyAwareScheduling=false")
+	f.Add([]byte(sourcesConfig+"tls: {minVersion: x, cipherSuites: [y], curvePreferences: [0]}\nmetrics: "+
+		"{customLabels: [{name: 1a}]}\n"), "v0.19", "TopologyAwareScheduling=false")
 	f.Fuzz(func(t *testing.T, data []byte, version, gates string) {
 		values, _ := release.ParseFeatureGates(gates)
 		opts := Options{Version: version, ConfigFile: "f", ConfigData: data, FeatureGates: values}
@@ -55,10 +57,12 @@ func FuzzConfiguration(f *testing.F) {
 // FuzzKueueResource reads any spec.config of the OpenShift Kueue resource.
 func FuzzKueueResource(f *testing.F) {
 	f.Add("{integrations: {frameworks: [BatchJob, JaxJob]}, gangScheduling: {policy: ByWorkload}}")
-	f.Add("{admissionFairSharing: {configuration: Custom, custom: {resourceWeights: [{name: a, weight: NaN}]}}, multiKueue: {externalFrameworks: [{}]}}")
+	f.Add("{admissionFairSharing: {configuration: Custom, custom: {resourceWeights: [{name: a, weight: NaN}]}}, " +
+		"multiKueue: {externalFrameworks: [{}]}}")
 	f.Add("{integrations: {frameworks: [BatchJob]}, " + counterMapping + "}")
 	f.Fuzz(func(t *testing.T, config string) {
-		c := resolve(t, snapshot(t, kueueResource(config)+featureGate("CustomNoUpgrade", "DRAExtendedResource"), ""), Options{})
+		c := resolve(t, snapshot(t, kueueResource(config)+featureGate("CustomNoUpgrade", "DRAExtendedResource"), ""),
+			Options{})
 		if c.Configuration == nil {
 			t.Error("no configuration")
 		}

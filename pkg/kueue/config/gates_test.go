@@ -18,7 +18,8 @@ func TestResolveGates(t *testing.T) {
 	}{
 		"defaults": {
 			release: "v0.19.0",
-			want:    map[string]bool{release.KueueDRAIntegration: true, release.KueueDRAIntegrationConsumableCapacity: false},
+			want: map[string]bool{release.KueueDRAIntegration: true,
+				release.KueueDRAIntegrationConsumableCapacity: false},
 		},
 		"the configuration": {
 			release: "v0.19.0",
@@ -26,9 +27,11 @@ func TestResolveGates(t *testing.T) {
 			want:    map[string]bool{release.KueueDRAIntegrationConsumableCapacity: true},
 		},
 		"the manager's flag alone counts when both are given, and that is refused": {
-			release:     "v0.19.0",
-			in:          gateInput{flag: "PartialAdmission=false", configured: map[string]bool{release.KueueDRAIntegrationConsumableCapacity: true}},
-			want:        map[string]bool{release.PartialAdmission: false, release.KueueDRAIntegrationConsumableCapacity: false},
+			release: "v0.19.0",
+			in: gateInput{flag: "PartialAdmission=false",
+				configured: map[string]bool{release.KueueDRAIntegrationConsumableCapacity: true}},
+			want: map[string]bool{release.PartialAdmission: false,
+				release.KueueDRAIntegrationConsumableCapacity: false},
 			wantRefusal: `conflicting feature gates detected: featureGates: Invalid value: {"KueueDRAIntegrationConsumableCapacity":true}: ` + both,
 		},
 		"an empty featureGates is given as well": {
@@ -44,12 +47,14 @@ func TestResolveGates(t *testing.T) {
 		"AllAlpha leaves named gates alone": {
 			release: "v0.18.6",
 			in:      gateInput{configured: map[string]bool{"AllAlpha": true, release.PriorityBoost: false}},
-			want:    map[string]bool{release.KueueDRAIntegrationExtendedResource: true, release.PriorityBoost: false, release.PartialAdmission: true},
+			want: map[string]bool{release.KueueDRAIntegrationExtendedResource: true, release.PriorityBoost: false,
+				release.PartialAdmission: true},
 		},
 		"AllBeta turns betas off": {
 			release: "v0.18.6",
 			in:      gateInput{configured: map[string]bool{"AllBeta": false}},
-			want:    map[string]bool{release.KueueDRAIntegration: false, release.PartialAdmission: false, release.LendingLimit: true},
+			want: map[string]bool{release.KueueDRAIntegration: false, release.PartialAdmission: false,
+				release.LendingLimit: true},
 		},
 		"an unknown gate": {
 			release:     "v0.19.0",
@@ -58,7 +63,8 @@ func TestResolveGates(t *testing.T) {
 		},
 		"Kubernetes' own gate may be named from 0.19": {
 			release: "v0.19.2",
-			in:      gateInput{configured: map[string]bool{release.DynamicResourceAllocation: true, "DRAExtendedResource": true}},
+			in: gateInput{configured: map[string]bool{release.DynamicResourceAllocation: true,
+				"DRAExtendedResource": true}},
 		},
 		"Kubernetes' own gate is unknown to 0.18": {
 			release:     "v0.18.6",
@@ -95,13 +101,16 @@ func TestResolveGates(t *testing.T) {
 				`KueueDRAIntegrationPartitionableDevices is enabled, but depends on features that are disabled: [KueueDRAIntegration]]`,
 		},
 		"main looks at both first": {
-			release:     release.Main,
-			in:          gateInput{flag: "NoSuchGate=true", configured: map[string]bool{release.PartialAdmission: true}},
+			release: release.Main,
+			in: gateInput{flag: "NoSuchGate=true",
+				configured: map[string]bool{release.PartialAdmission: true}},
 			wantRefusal: `conflicting feature gates detected: featureGates: Invalid value: {"PartialAdmission":true}: ` + both,
 		},
 		"a profile of topologies without topologies": {
-			release:     "v0.17.4",
-			in:          gateInput{configured: map[string]bool{release.TopologyAwareScheduling: false, release.TASFailedNodeReplacement: false, release.TASFailedNodeReplacementFailFast: false, release.TASReplaceNodeOnPodTermination: false, release.TASReplaceNodeOnNodeTaints: false}},
+			release: "v0.17.4",
+			in: gateInput{configured: map[string]bool{release.TopologyAwareScheduling: false,
+				release.TASFailedNodeReplacement: false, release.TASFailedNodeReplacementFailFast: false,
+				release.TASReplaceNodeOnPodTermination: false, release.TASReplaceNodeOnNodeTaints: false}},
 			wantRefusal: `conflicting feature gates detected: featureGates: Invalid value: 1: cannot use a TAS profile with TAS disabled`,
 		},
 		"early 0.17 sets gates after it checked them": {
@@ -163,7 +172,8 @@ func TestGatesSwitchBehavior(t *testing.T) {
 			func(b release.Behavior) any { return b.ResourceOrder }, release.GoMap},
 		"hashing off": {"0.18.0", map[string]bool{release.SchedulingEquivalenceHashing: false},
 			func(b release.Behavior) any { return b.EquivalenceHashing }, false},
-		"a gate the release does not know changes nothing": {"0.17.0", map[string]bool{release.UnadmittedWorkloadsObservability: true},
+		"a gate the release does not know changes nothing": {"0.17.0",
+			map[string]bool{release.UnadmittedWorkloadsObservability: true},
 			func(b release.Behavior) any { return b.GranularReasons }, false},
 	}
 	for name, tc := range tests {

@@ -25,7 +25,8 @@ func TestGoldenConfigurations(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
-			got, err := Resolve(nil, Options{ConfigFile: "config.yaml", ConfigData: c.Configuration, Version: "v0.19.0"})
+			got, err := Resolve(nil,
+				Options{ConfigFile: "config.yaml", ConfigData: c.Configuration, Version: "v0.19.0"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -14,12 +14,14 @@ import (
 
 // kueueResource is a Kueue resource with this spec.config, as YAML flow text.
 func kueueResource(config string) string {
-	return "\n---\napiVersion: kueue.openshift.io/v1\nkind: Kueue\nmetadata: {name: cluster}\nspec:\n  managementState: Managed\n  config: " + config + "\n"
+	return "\n---\napiVersion: kueue.openshift.io/v1\nkind: Kueue\nmetadata: {name: cluster}\nspec:\n  " +
+		"managementState: Managed\n  config: " + config + "\n"
 }
 
 // featureGate is the cluster's FeatureGate resource with these gates enabled.
 func featureGate(set, enabled string) string {
-	return "\n---\napiVersion: config.openshift.io/v1\nkind: FeatureGate\nmetadata: {name: cluster}\nspec: {featureSet: " + set +
+	return "\n---\napiVersion: config.openshift.io/v1\nkind: FeatureGate\nmetadata: {name: cluster}\nspec: " +
+		"{featureSet: " + set +
 		", customNoUpgrade: {enabled: [" + enabled + "]}}\n"
 }
 
@@ -38,9 +40,11 @@ func TestOpenShiftTranslation(t *testing.T) {
 		want *configapi.Configuration
 	}{
 		"frameworks by the operator's names": {
-			config: "{integrations: {frameworks: [BatchJob, Pod, LeaderWorkerSet, TrainJob], labelKeysToCopy: [{key: team}], externalFrameworks: [{group: example.com, resource: jobs, version: v1}]}}",
+			config: "{integrations: {frameworks: [BatchJob, Pod, LeaderWorkerSet, TrainJob], labelKeysToCopy: [{key: " +
+				"team}], externalFrameworks: [{group: example.com, resource: jobs, version: v1}]}}",
 			want: with(func(c *configapi.Configuration) {
-				c.Integrations.Frameworks = []string{"batch/job", "pod", "leaderworkerset.x-k8s.io/leaderworkerset", "trainer.kubeflow.org/trainjob"}
+				c.Integrations.Frameworks = []string{"batch/job", "pod", "leaderworkerset.x-k8s.io/leaderworkerset",
+					"trainer.kubeflow.org/trainjob"}
 				c.Integrations.LabelKeysToCopy = []string{"team"}
 				c.Integrations.ExternalFrameworks = []string{"jobs.v1.example.com"}
 				c.FeatureGates = map[string]bool{"ShortWorkloadNames": true}
@@ -60,7 +64,8 @@ func TestOpenShiftTranslation(t *testing.T) {
 			config: "{integrations: {frameworks: [BatchJob]}, " + counterMapping + "}",
 			gate:   featureGate("CustomNoUpgrade", "DRAPartitionableDevices, DRAExtendedResource"),
 			want: with(func(c *configapi.Configuration) {
-				c.FeatureGates = map[string]bool{"KueueDRAIntegrationPartitionableDevices": true, "KueueDRAIntegrationExtendedResource": true}
+				c.FeatureGates = map[string]bool{"KueueDRAIntegrationPartitionableDevices": true,
+					"KueueDRAIntegrationExtendedResource": true}
 			}),
 		},
 		"counter gate is not written without sources": {
@@ -88,8 +93,9 @@ func TestOpenShiftTranslation(t *testing.T) {
 				t.Errorf("From %q, OpenShift %t, Found %t", c.From, c.OpenShift, c.Found)
 			}
 			got := &configapi.Configuration{
-				Integrations: c.Configuration.Integrations, ManageJobsWithoutQueueName: c.Configuration.ManageJobsWithoutQueueName,
-				FairSharing: c.Configuration.FairSharing, FeatureGates: c.Configuration.FeatureGates,
+				Integrations:               c.Configuration.Integrations,
+				ManageJobsWithoutQueueName: c.Configuration.ManageJobsWithoutQueueName,
+				FairSharing:                c.Configuration.FairSharing, FeatureGates: c.Configuration.FeatureGates,
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
@@ -115,13 +121,16 @@ func TestOpenShiftGangScheduling(t *testing.T) {
 	}{
 		"0.19 without a policy has Kueue's defaults": {`""`, "0.19.2", wait{true, false, 30 * time.Minute}},
 		"0.19 without gang scheduling waits a year":  {"None", "0.19.2", wait{true, false, 365 * 24 * time.Hour}},
-		"0.19 one after the other":                   {"ByWorkload, byWorkload: {admission: Sequential, timeoutSeconds: 60}", "0.19.2", wait{true, true, time.Minute}},
-		"0.18 without gang scheduling":               {"None", "0.18.6", wait{}},
-		"0.18 one after the other has five minutes":  {"ByWorkload, byWorkload: {admission: Sequential}", "0.18.6", wait{true, true, 5 * time.Minute}},
+		"0.19 one after the other": {"ByWorkload, byWorkload: {admission: Sequential, " +
+			"timeoutSeconds: 60}", "0.19.2", wait{true, true, time.Minute}},
+		"0.18 without gang scheduling": {"None", "0.18.6", wait{}},
+		"0.18 one after the other has five minutes": {"ByWorkload, byWorkload: {admission: Sequential}", "0.18.6",
+			wait{true, true, 5 * time.Minute}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := resolve(t, snapshot(t, kueueResource("{integrations: {frameworks: [BatchJob]}, gangScheduling: {policy: "+tc.policy+"}}"), ""), Options{Version: tc.version})
+			c := resolve(t, snapshot(t, kueueResource("{integrations: {frameworks: [BatchJob]}, gangScheduling: "+
+				"{policy: "+tc.policy+"}}"), ""), Options{Version: tc.version})
 			got := wait{Block: c.BlocksAdmission()}
 			if w := c.Configuration.WaitForPodsReady; w != nil {
 				got.Set, got.Timeout = true, w.Timeout.Duration
@@ -144,7 +153,8 @@ func TestOpenShiftJaxJobIsLostByTheOperator(t *testing.T) {
 func TestOpenShiftCounterSourcesWithoutTheClustersGate(t *testing.T) {
 	config := kueueResource("{integrations: {frameworks: [BatchJob]}, " + counterMapping + "}")
 	off := resolve(t, snapshot(t, config+featureGate("Default", ""), ""), Options{})
-	const want = "Unable to validate the configuration: resources.deviceClassMappings[0].sources: Invalid value: 1: sources require KueueDRAIntegrationPartitionableDevices to be enabled"
+	const want = "Unable to validate the configuration: resources.deviceClassMappings[0].sources: Invalid value: 1: " +
+		"sources require KueueDRAIntegrationPartitionableDevices to be enabled"
 	if diff := cmp.Diff(want, off.Refusal()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -152,7 +162,8 @@ func TestOpenShiftCounterSourcesWithoutTheClustersGate(t *testing.T) {
 	if unknown.Refusal() != "" || !unknown.Enabled(release.KueueDRAIntegrationPartitionableDevices) {
 		t.Error("without the FeatureGate resource the gate is assumed, as sources are configured")
 	}
-	for _, gate := range []string{release.KueueDRAIntegrationPartitionableDevices, release.KueueDRAIntegrationExtendedResource} {
+	for _, gate := range []string{release.KueueDRAIntegrationPartitionableDevices,
+		release.KueueDRAIntegrationExtendedResource} {
 		if unknown.Uncertain[gate] == "" {
 			t.Errorf("%s has to be uncertain", gate)
 		}
@@ -171,7 +182,8 @@ func TestOpenShiftCounterSourcesWithoutTheClustersGate(t *testing.T) {
 func TestConfigMapBeatsTheKueueResource(t *testing.T) {
 	c := resolve(t, snapshot(t, kueueResource("{integrations: {frameworks: [BatchJob, Pod]}}")+
 		configMap("openshift-kueue-operator", "kueue-manager-config", "gpus"), ""), Options{})
-	if c.From != "ConfigMap openshift-kueue-operator/kueue-manager-config" || !c.OpenShift || c.Framework(jobs.Pod.Framework) {
+	if c.From != "ConfigMap openshift-kueue-operator/kueue-manager-config" || !c.OpenShift ||
+		c.Framework(jobs.Pod.Framework) {
 		t.Errorf("From %q, OpenShift %t, pod %t", c.From, c.OpenShift, c.Framework(jobs.Pod.Framework))
 	}
 	if c.Operator == nil || len(c.Operator.Integrations.Frameworks) != 2 {
@@ -180,11 +192,14 @@ func TestConfigMapBeatsTheKueueResource(t *testing.T) {
 }
 
 func TestOpenShiftFairSharingWeights(t *testing.T) {
-	c := resolve(t, snapshot(t, kueueResource(`{integrations: {frameworks: [BatchJob]}, admissionFairSharing: {configuration: Custom, custom: {usageHalfLifeTimeSeconds: 60, resourceWeights: [{name: cpu, weight: "0.5"}]}}}`), ""), Options{})
-	if afs := c.Configuration.AdmissionFairSharing; afs == nil || afs.UsageHalfLifeTime.Duration != time.Minute || afs.ResourceWeights["cpu"] != 0.5 {
+	c := resolve(t, snapshot(t,
+		kueueResource(`{integrations: {frameworks: [BatchJob]}, admissionFairSharing: {configuration: Custom, custom: {usageHalfLifeTimeSeconds: 60, resourceWeights: [{name: cpu, weight: "0.5"}]}}}`), ""), Options{})
+	if afs := c.Configuration.AdmissionFairSharing; afs == nil || afs.UsageHalfLifeTime.Duration != time.Minute ||
+		afs.ResourceWeights["cpu"] != 0.5 {
 		t.Errorf("admissionFairSharing %+v", afs)
 	}
-	bad := resolve(t, snapshot(t, kueueResource(`{admissionFairSharing: {configuration: Custom, custom: {resourceWeights: [{name: cpu, weight: "much"}]}}}`), ""), Options{})
+	bad := resolve(t, snapshot(t,
+		kueueResource(`{admissionFairSharing: {configuration: Custom, custom: {resourceWeights: [{name: cpu, weight: "much"}]}}}`), ""), Options{})
 	if bad.Found {
 		t.Error("the operator writes no configuration when a weight is no number")
 	}

@@ -18,10 +18,12 @@ import (
 func snapshot(t testing.TB, export, laid string) *cluster.Snapshot {
 	t.Helper()
 	b := cluster.NewBuilder(nil)
-	if err := source.ReadBytes(context.Background(), "export.yaml", []byte(export), b.Sink(cluster.InputOptions{})); err != nil {
+	if err := source.ReadBytes(context.Background(), "export.yaml", []byte(export),
+		b.Sink(cluster.InputOptions{})); err != nil {
 		t.Fatal(err)
 	}
-	if err := source.ReadBytes(context.Background(), "laid.yaml", []byte(laid), b.Sink(cluster.InputOptions{Laid: true})); err != nil {
+	if err := source.ReadBytes(context.Background(), "laid.yaml", []byte(laid),
+		b.Sink(cluster.InputOptions{Laid: true})); err != nil {
 		t.Fatal(err)
 	}
 	return b.Build()
@@ -108,17 +110,20 @@ func TestResolveFindsTheConfiguration(t *testing.T) {
 		},
 		"several: the one the manager mounts": {
 			export: configMap("kueue-system", "kueue-manager-config", "a") + configMap("kueue", "mounted-config", "b") +
-				configMap("kueue", "kueue-manager-config", "c") + deployment("kueue", "kueue-controller-manager", "kueue:v0.19.2", ""),
+				configMap("kueue", "kueue-manager-config", "c") +
+				deployment("kueue", "kueue-controller-manager", "kueue:v0.19.2", ""),
 			want: found{"ConfigMap kueue/mounted-config", "b", "kueue", true},
 		},
 		"several: the one beside the manager": {
-			export: configMap("kueue-system", "kueue-manager-config", "a") + configMap("kueue", "x-manager-config", "b") +
+			export: configMap("kueue-system", "kueue-manager-config", "a") +
+				configMap("kueue", "x-manager-config", "b") +
 				deployment("kueue", "kueue-controller-manager", "kueue:v0.19.2", ""),
 			want: found{"ConfigMap kueue/x-manager-config", "b", "kueue", true},
 		},
 		"several: the usual namespace": {
-			export: configMap("a", "kueue-manager-config", "a") + configMap("kueue-system", "kueue-manager-config", "b"),
-			want:   found{"ConfigMap kueue-system/kueue-manager-config", "b", "kueue-system", true},
+			export: configMap("a", "kueue-manager-config", "a") +
+				configMap("kueue-system", "kueue-manager-config", "b"),
+			want: found{"ConfigMap kueue-system/kueue-manager-config", "b", "kueue-system", true},
 		},
 		"several: the usual name": {
 			export: configMap("kueue-system", "backup", "a") + configMap("x", "kueue-manager-config", "b"),
@@ -144,11 +149,13 @@ func TestResolveFindsTheConfiguration(t *testing.T) {
 		"the user's file before everything": {
 			export: configMap("kueue-system", "kueue-manager-config", "gpus"),
 			laid:   configDocument,
-			opts:   Options{ConfigFile: "kueue.yaml", ConfigData: []byte("resources: {deviceClassMappings: [{name: mine, deviceClassNames: [gpu.example.com]}]}")},
-			want:   found{"file kueue.yaml", "mine", "kueue-system", true},
+			opts: Options{ConfigFile: "kueue.yaml", ConfigData: []byte("resources: {deviceClassMappings: [{name: " +
+				"mine, deviceClassNames: [gpu.example.com]}]}")},
+			want: found{"file kueue.yaml", "mine", "kueue-system", true},
 		},
 		"the user's file is a ConfigMap among other documents": {
-			opts: Options{ConfigFile: "kueue.yaml", ConfigData: []byte("# ours\n---\napiVersion: v1\nkind: Namespace\n" + configMap("q", "c", "gpus"))},
+			opts: Options{ConfigFile: "kueue.yaml",
+				ConfigData: []byte("# ours\n---\napiVersion: v1\nkind: Namespace\n" + configMap("q", "c", "gpus"))},
 			want: found{"file kueue.yaml", "gpus", "q", true},
 		},
 	}
@@ -182,12 +189,14 @@ func TestResolveVersion(t *testing.T) {
 	}{
 		"default": {want: told{release.Default, release.Default, VersionFromDefault}},
 		"image": {
-			export: deployment("kueue-system", "kueue-controller-manager", "registry.example.com:5000/kueue/kueue:v0.18.4", ""),
-			want:   told{"v0.18.4", "v0.18.4", VersionFromImage},
+			export: deployment("kueue-system", "kueue-controller-manager",
+				"registry.example.com:5000/kueue/kueue:v0.18.4", ""),
+			want: told{"v0.18.4", "v0.18.4", VersionFromImage},
 		},
 		"image with tag and digest": {
-			export: deployment("kueue-system", "release-kueue-controller-manager", "example.com/kueue:v0.19.0@sha256:00ff", ""),
-			want:   told{"v0.19.0", "v0.19.0", VersionFromImage},
+			export: deployment("kueue-system", "release-kueue-controller-manager",
+				"example.com/kueue:v0.19.0@sha256:00ff", ""),
+			want: told{"v0.19.0", "v0.19.0", VersionFromImage},
 		},
 		"image by digest alone": {
 			export: deployment("kueue-system", "kueue-controller-manager", "example.com/kueue@sha256:00ff", ""),
@@ -205,9 +214,12 @@ func TestResolveVersion(t *testing.T) {
 			export:  deployment("kueue-system", "kueue-controller-manager", "example.com/kueue:v0.18.4", ""),
 			version: "0.19", want: told{"v0.19.7", "v0.19.7", VersionFromFlag},
 		},
-		"supposed where nothing tells it":     {supposed: "v0.17.2", want: told{"v0.17.2", "v0.17.2", VersionFromDefault}},
-		"supposed on OpenShift":               {export: kueueResource, supposed: "v0.17.2", want: told{"v0.17.2", "v0.17.2", VersionFromDefault}},
-		"the flag wins over what is supposed": {version: "0.19", supposed: "v0.17.2", want: told{"v0.19.7", "v0.19.7", VersionFromFlag}},
+		"supposed where nothing tells it": {supposed: "v0.17.2",
+			want: told{"v0.17.2", "v0.17.2", VersionFromDefault}},
+		"supposed on OpenShift": {export: kueueResource, supposed: "v0.17.2",
+			want: told{"v0.17.2", "v0.17.2", VersionFromDefault}},
+		"the flag wins over what is supposed": {version: "0.19", supposed: "v0.17.2",
+			want: told{"v0.19.7", "v0.19.7", VersionFromFlag}},
 		"the image wins over what is supposed": {
 			export:   deployment("kueue-system", "kueue-controller-manager", "example.com/kueue:v0.18.4", ""),
 			supposed: "v0.17.2", want: told{"v0.18.4", "v0.18.4", VersionFromImage},
@@ -222,17 +234,20 @@ func TestResolveVersion(t *testing.T) {
 			want:   told{"v0.18.6", "v0.18.6", VersionFromDefault},
 		},
 		"OpenShift with an image of its own build": {
-			export: kueueResource + deployment("openshift-kueue-operator", "kueue-controller-manager", "example.com/kueue:v1.4.1", ""),
-			want:   told{"v0.18.6", "v0.18.6", VersionFromImage},
+			export: kueueResource +
+				deployment("openshift-kueue-operator", "kueue-controller-manager", "example.com/kueue:v1.4.1", ""),
+			want: told{"v0.18.6", "v0.18.6", VersionFromImage},
 		},
 		"OpenShift with an image": {
-			export: kueueResource + deployment("openshift-kueue-operator", "kueue-controller-manager", "example.com/kueue:v0.19.1", ""),
-			want:   told{"v0.19.1", "v0.19.1", VersionFromImage},
+			export: kueueResource +
+				deployment("openshift-kueue-operator", "kueue-controller-manager", "example.com/kueue:v0.19.1", ""),
+			want: told{"v0.19.1", "v0.19.1", VersionFromImage},
 		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := resolve(t, snapshot(t, tc.export, ""), Options{Version: tc.version, Supposed: Supposed{Version: tc.supposed, By: "a test"}})
+			c := resolve(t, snapshot(t, tc.export, ""),
+				Options{Version: tc.version, Supposed: Supposed{Version: tc.supposed, By: "a test"}})
 			if diff := cmp.Diff(tc.want, told{c.Version, c.Release, c.VersionSource}); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -248,8 +263,9 @@ func TestResolveReadsTheManagersFlags(t *testing.T) {
 		args string
 		want bool
 	}{
-		"none":                 {`"--config=/c.yaml"`, false},
-		"with an equals sign":  {`"--config=/c.yaml", "--feature-gates=KueueDRAIntegrationConsumableCapacity=true"`, true},
+		"none": {`"--config=/c.yaml"`, false},
+		"with an equals sign": {`"--config=/c.yaml", "--feature-gates=KueueDRAIntegrationConsumableCapacity=true"`,
+			true},
 		"in two words":         {`"--feature-gates", "KueueDRAIntegrationConsumableCapacity=true"`, true},
 		"with one dash":        {`"-feature-gates=KueueDRAIntegrationConsumableCapacity=true"`, true},
 		"the last one counts":  {`"--feature-gates=KueueDRAIntegrationConsumableCapacity=true", "--feature-gates=PartialAdmission=true"`, false},
@@ -258,7 +274,9 @@ func TestResolveReadsTheManagersFlags(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := resolve(t, snapshot(t, deployment("kueue-system", "kueue-controller-manager", "kueue:v0.19.0", tc.args), ""), Options{})
+			c := resolve(t,
+				snapshot(t, deployment("kueue-system", "kueue-controller-manager", "kueue:v0.19.0", tc.args), ""),
+				Options{})
 			if got := c.Enabled(release.KueueDRAIntegrationConsumableCapacity); got != tc.want {
 				t.Errorf("gate = %t, want %t", got, tc.want)
 			}
@@ -271,10 +289,14 @@ func TestResolveErrors(t *testing.T) {
 		opts Options
 		want string
 	}{
-		"version":      {Options{Version: "newest"}, `"newest" is not a version of Kueue; write one like v0.19.2, or main`},
-		"missing file": {Options{ConfigFile: filepath.Join("testdata", "none.yaml")}, "the configuration of Kueue can't be read: open testdata/none.yaml: no such file or directory"},
-		"another kind": {Options{ConfigFile: "x.yaml", ConfigData: []byte("kind: Pod\n")}, "x.yaml: neither a Configuration of Kueue nor a ConfigMap with the key controller_manager_config.yaml"},
-		"empty file":   {Options{ConfigFile: "x.yaml", ConfigData: []byte("# nothing\n")}, "x.yaml: neither a Configuration of Kueue nor a ConfigMap with the key controller_manager_config.yaml"},
+		"version": {Options{Version: "newest"},
+			`"newest" is not a version of Kueue; write one like v0.19.2, or main`},
+		"missing file": {Options{ConfigFile: filepath.Join("testdata", "none.yaml")},
+			"the configuration of Kueue can't be read: open testdata/none.yaml: no such file or directory"},
+		"another kind": {Options{ConfigFile: "x.yaml", ConfigData: []byte("kind: Pod\n")},
+			"x.yaml: neither a Configuration of Kueue nor a ConfigMap with the key controller_manager_config.yaml"},
+		"empty file": {Options{ConfigFile: "x.yaml", ConfigData: []byte("# nothing\n")},
+			"x.yaml: neither a Configuration of Kueue nor a ConfigMap with the key controller_manager_config.yaml"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -302,7 +324,8 @@ func TestConfigFileIsReadFromDisk(t *testing.T) {
 
 func TestIntegrations(t *testing.T) {
 	config := func(frameworks string) Options {
-		return Options{ConfigFile: "c", ConfigData: []byte("integrations: {frameworks: [" + frameworks + "]}"), Version: "v0.19.2"}
+		return Options{ConfigFile: "c", ConfigData: []byte("integrations: {frameworks: [" + frameworks + "]}"),
+			Version: "v0.19.2"}
 	}
 	tests := map[string]struct {
 		frameworks string
@@ -338,11 +361,13 @@ func TestIntegrations(t *testing.T) {
 func TestSparkNeedsItsGate(t *testing.T) {
 	data := []byte("integrations: {frameworks: [batch/job, sparkoperator.k8s.io/sparkapplication]}")
 	c := resolve(t, nil, Options{ConfigFile: "c", ConfigData: data})
-	want := "Unable to setup controllers: failed to configure reconcilers: sparkoperator.k8s.io/sparkapplication integration is alpha feature. please enable SparkApplicationIntegration featuregate"
+	want := "Unable to setup controllers: failed to configure reconcilers: sparkoperator.k8s.io/sparkapplication " +
+		"integration is alpha feature. please enable SparkApplicationIntegration featuregate"
 	if diff := cmp.Diff(want, c.Refusal()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	c = resolve(t, nil, Options{ConfigFile: "c", ConfigData: data, FeatureGates: map[string]bool{release.SparkApplicationIntegration: true}})
+	c = resolve(t, nil, Options{ConfigFile: "c", ConfigData: data,
+		FeatureGates: map[string]bool{release.SparkApplicationIntegration: true}})
 	if !c.Framework(jobs.SparkApplication.Framework) || c.Refusal() != "" {
 		t.Errorf("with the gate on: enabled %t, refusal %q", c.Framework(jobs.SparkApplication.Framework), c.Refusal())
 	}
@@ -356,8 +381,10 @@ func TestNamespaceSelected(t *testing.T) {
 			t.Errorf("%s selected = %t, want %t", namespace, got, want)
 		}
 	}
-	c = resolve(t, nil, Options{ConfigFile: "c", ConfigData: []byte("managedJobsNamespaceSelector: {matchLabels: {team: a}}\nmanageJobsWithoutQueueName: true")})
-	if c.NamespaceSelected(name("team-a")) || !c.NamespaceSelected(map[string]string{"team": "a"}) || !c.ManageWithoutQueueName() {
+	c = resolve(t, nil, Options{ConfigFile: "c", ConfigData: []byte("managedJobsNamespaceSelector: {matchLabels: " +
+		"{team: a}}\nmanageJobsWithoutQueueName: true")})
+	if c.NamespaceSelected(name("team-a")) || !c.NamespaceSelected(map[string]string{"team": "a"}) ||
+		!c.ManageWithoutQueueName() {
 		t.Error("the configured selector is not obeyed")
 	}
 }

@@ -183,12 +183,10 @@ func (c *compiled) clusterOf(p *lint.Pass, at candidate) (*Cluster, bool) {
 	if p.Kubernetes.Known() {
 		out.KubernetesVersion = p.Kubernetes.String()
 	}
-	if r := p.Config.Configuration.Resources; r != nil {
-		for _, m := range r.DeviceClassMappings {
-			for _, class := range m.DeviceClassNames {
-				if _, known := out.Mappings[string(class)]; !known { // the first mapping counts
-					out.Mappings[string(class)] = string(m.Name)
-				}
+	for _, m := range p.Config.Mappings() {
+		for _, class := range m.DeviceClassNames {
+			if _, known := out.Mappings[string(class)]; !known { // the first mapping counts
+				out.Mappings[string(class)] = string(m.Name)
 			}
 		}
 	}

@@ -25,11 +25,10 @@ var mappingNotCovered = &lint.Rule{
 		Links: []string{linkDRA},
 	},
 	Check: func(p *lint.Pass) {
-		res := p.Config.Configuration.Resources
-		if res == nil || !p.Config.Found || p.Config.IgnoresUndeclared() {
+		if !p.Config.Found || p.Config.IgnoresUndeclared() {
 			return
 		}
-		for i, m := range res.DeviceClassMappings {
+		for _, m := range p.Config.Mappings() {
 			if !p.Need(cluster.ClusterQueue) {
 				return
 			}
@@ -41,7 +40,7 @@ var mappingNotCovered = &lint.Rule{
 				severity = lint.Info // nothing in the input would be charged to it
 			}
 			p.Report(lint.Diagnostic{Severity: severity,
-				At: p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name", i)),
+				At: p.Configured(m.Path + ".name"),
 				Message: fmt.Sprintf("no ClusterQueue covers %s: workloads that claim its device classes stay pending",
 					m.Name),
 				Help: fmt.Sprintf("add %s to coveredResources of the ClusterQueues that are to lend these devices, "+

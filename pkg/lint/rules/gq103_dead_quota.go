@@ -64,10 +64,10 @@ func movedNames(p *lint.Pass) map[corev1.ResourceName]*cluster.Object {
 			}
 		}
 	}
+	for _, m := range p.Config.Mappings() {
+		delete(out, m.Name)
+	}
 	if r := p.Config.Configuration.Resources; r != nil {
-		for _, m := range r.DeviceClassMappings {
-			delete(out, m.Name)
-		}
 		for _, t := range r.Transformations {
 			for name := range t.Outputs {
 				delete(out, name)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/cluster"
+	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/config"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/kueue/release"
 	"github.com/gpu-quota/kubectl-gpu-quota/pkg/lint"
 )
@@ -15,8 +16,7 @@ var sourcesGateOff = &lint.Rule{
 		Title: "A mapping has sources whose feature gate is off",
 		Why: "Counter sources need the gate KueueDRAIntegrationPartitionableDevices, capacity sources " +
 			"KueueDRAIntegrationConsumableCapacity. With the gate off, newer releases refuse to start and older ones " +
-			"ignore " +
-			"the sources and charge by the number of devices.",
+			"ignore the sources and charge by the number of devices.",
 		Bad: "featureGates: {KueueDRAIntegrationPartitionableDevices: false}\nresources:\n  deviceClassMappings:\n " +
 			" - name: gpu.memory\n    sources: [{counter: {name: memory, driver: gpu.nvidia.com}}]\n",
 		Good:  "featureGates: {KueueDRAIntegrationPartitionableDevices: true}\n",
@@ -24,24 +24,17 @@ var sourcesGateOff = &lint.Rule{
 		Links: []string{linkDRA},
 	},
 	Check: func(p *lint.Pass) {
-		res := p.Config.Configuration.Resources
-		if res == nil {
-			return
-		}
-		for i, m := range res.DeviceClassMappings {
-			for j, s := range m.Sources {
-				if s.Counter != nil {
-					checkSourceGate(p, i, j, "counter", release.KueueDRAIntegrationPartitionableDevices)
-				}
-				if s.Capacity != nil {
-					checkSourceGate(p, i, j, "capacity", release.KueueDRAIntegrationConsumableCapacity)
-				}
+		for _, s := range p.Config.Sources() {
+			if s.Capacity {
+				checkSourceGate(p, s, "capacity", release.KueueDRAIntegrationConsumableCapacity)
+			} else {
+				checkSourceGate(p, s, "counter", release.KueueDRAIntegrationPartitionableDevices)
 			}
 		}
 	},
 }
 
-func checkSourceGate(p *lint.Pass, mapping, source int, kind, gate string) {
+func checkSourceGate(p *lint.Pass, s config.Source, kind, gate string) {
 	if p.Config.Uncertain[gate] != "" {
 		p.Need(cluster.OpenShiftFeatureGate)
 		return
@@ -58,8 +51,7 @@ func checkSourceGate(p *lint.Pass, mapping, source int, kind, gate string) {
 		help = fmt.Sprintf("Kueue %s has no %s sources; remove the source, or take a release that has them",
 			p.Config.Version, kind)
 	}
-	p.Report(lint.Diagnostic{At: p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].%s", mapping,
-		source, kind)).Name(),
+	p.Report(lint.Diagnostic{At: p.Configured(s.Path).Name(),
 		Message: fmt.Sprintf("%s sources need the feature gate %s, which is off: %s", kind, gate,
 			consequence), Help: help})
 }

@@ -33,14 +33,13 @@ var transformedTwice = &lint.Rule{
 		}
 		for i, t := range res.Transformations {
 			at := p.Configured(fmt.Sprintf("resources.transformations[%d].input", i))
-			for k, m := range res.DeviceClassMappings {
+			for _, m := range p.Config.Mappings() {
 				if m.Name == t.Input {
 					p.Report(lint.Diagnostic{At: at, Message: fmt.Sprintf("%s is charged for devices, which "+
 						"transformations do not see: claims are not transformed", t.Input),
 						Help: "map the device classes to the resource they are to cost, and remove the " +
 							"transformation",
-						Related: []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name",
-							k)).Saying("charged for devices here")}})
+						Related: []lint.Place{p.Configured(m.Path + ".name").Saying("charged for devices here")}})
 				}
 			}
 			for o, class := range cluster.All[*resourcev1.DeviceClass](p.Snapshot, cluster.DeviceClass) {

@@ -25,7 +25,7 @@ var prefixDoesNotExclude = &lint.Rule{
 			return
 		}
 		for i, prefix := range res.ExcludeResourcePrefixes {
-			for k, m := range res.DeviceClassMappings {
+			for _, m := range p.Config.Mappings() {
 				if prefix == "" || !strings.HasPrefix(string(m.Name), prefix) {
 					continue
 				}
@@ -33,8 +33,7 @@ var prefixDoesNotExclude = &lint.Rule{
 					Message: fmt.Sprintf("prefix %s does not exclude %s, which devices are charged to", prefix, m.Name),
 					Help: "remove the prefix; to charge nothing for a device class there is no setting: its " +
 						"claims need a mapping",
-					Related: []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name",
-						k)).Saying("charged for devices here")}})
+					Related: []lint.Place{p.Configured(m.Path + ".name").Saying("charged for devices here")}})
 			}
 		}
 	},

@@ -61,21 +61,20 @@ func checkSpread(p *lint.Pass, q lint.DeviceRequest, s config.Source) {
 	if len(largest.Distinct) < 2 || len(match.Failures(s.Driver)) > 0 {
 		return
 	}
-	related := []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].counter.name",
-		s.Mapping, s.Index)).Saying("charged as " + string(s.Resource))}
+	related := []lint.Place{p.Configured(s.Path + ".name").Saying("charged as " + string(s.Resource))}
 	if x, ok := match.Example(largest); ok {
 		related = append(related,
 			lint.At(x.Slice.Record, fmt.Sprintf("spec.devices[%d].name", x.Device)).Saying(largest.Value.String()))
 	}
-	p.Report(lint.Diagnostic{At: selectorAt(q), Related: related, Help: narrow(match, s),
+	p.Report(lint.Diagnostic{At: selectorAt(q), Related: related, Help: narrow(match, s, p.Config.Behavior),
 		Message: fmt.Sprintf("request %s may be given devices with %s from %s to %s, and is charged %s for each",
 			q.Name, s.Name,
 			largest.Distinct[0].String(), largest.Value.String(), largest.Value.String())})
 }
 
 // narrow suggests a selector that leaves devices of one size.
-func narrow(match *device.Match, s config.Source) string {
-	sizes, ok := match.Sizes(s.Driver, s.Name)
+func narrow(match *device.Match, s config.Source, b release.Behavior) string {
+	sizes, ok := match.Sizes(s.Driver, s.Name, b.CounterMaxOverAllSets)
 	if !ok {
 		return "narrow the selector until all matching devices are of one size"
 	}

@@ -80,7 +80,8 @@ func byteResources(p *lint.Pass) map[corev1.ResourceName]bool {
 			if slice.Object.Spec.Driver != s.driver {
 				continue
 			}
-			if q := device.LargestCounter(d, s.name); !s.capacity && !q.IsZero() {
+			if q := device.LargestCounter(d, s.name, p.Config.Behavior.CounterMaxOverAllSets); !s.capacity &&
+				!q.IsZero() {
 				values, small = values+1, small || q.Value() < smallestBytes
 			}
 			if c, ok := d.Capacity[resourceName(s.name)]; ok && s.capacity {

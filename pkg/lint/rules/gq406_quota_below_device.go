@@ -49,7 +49,7 @@ func smallestCounters(p *lint.Pass) map[corev1.ResourceName]resource.Quantity {
 		}
 		name := corev1.ResourceName(s.resource)
 		for slice, d := range p.Inventory().Match(row).Devices() {
-			q := device.LargestCounter(d, s.name)
+			q := device.LargestCounter(d, s.name, p.Config.Behavior.CounterMaxOverAllSets)
 			if slice.Object.Spec.Driver != s.driver || q.IsZero() {
 				continue
 			}
@@ -75,11 +75,7 @@ var quotaAboveDevices = &lint.Rule{
 		Links: []string{linkDRA},
 	},
 	Check: func(p *lint.Pass) {
-		res := p.Config.Configuration.Resources
-		if res == nil {
-			return
-		}
-		for i, m := range res.DeviceClassMappings {
+		for _, m := range p.Config.Mappings() {
 			if len(m.Sources) > 0 || p.Snapshot.List(cluster.ResourceSlice) == nil ||
 				!p.Need(cluster.ResourceSlice, cluster.DeviceClass) {
 				continue
@@ -107,8 +103,7 @@ var quotaAboveDevices = &lint.Rule{
 					are = "is"
 				}
 				p.Report(lint.Diagnostic{At: last,
-					Related: []lint.Place{p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].name",
-						i)).Saying("charged by number")},
+					Related: []lint.Place{p.Configured(m.Path + ".name").Saying("charged by number")},
 					Message: fmt.Sprintf("the quotas for %s add up to %d, and %s of its classes %s published", m.Name,
 						quota, plural(int(devices), "device"), are)})
 			}

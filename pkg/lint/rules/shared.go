@@ -51,16 +51,11 @@ func usedTemplates(p *lint.Pass) map[*cluster.Object]bool {
 
 // mappingOf is the place where the configuration maps a class.
 func mappingOf(p *lint.Pass, class string) lint.Place {
-	if r := p.Config.Configuration.Resources; r != nil {
-		for i, m := range r.DeviceClassMappings {
-			for j, n := range m.DeviceClassNames {
-				if string(n) == class {
-					return p.Configured(fmt.Sprintf("resources.deviceClassMappings[%d].deviceClassNames[%d]", i, j))
-				}
-			}
-		}
+	path, ok := p.Config.MappingPath(class)
+	if !ok {
+		return lint.Place{}
 	}
-	return lint.Place{}
+	return p.Configured(path)
 }
 
 // asMessage makes a sentence a message: without full stop, and in lower case unless it begins with a name.

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -25,30 +24,9 @@ type configuredSource struct {
 // eachSource lists the sources of the configuration in order.
 func eachSource(p *lint.Pass) []configuredSource {
 	var out []configuredSource
-	res := p.Config.Configuration.Resources
-	if res == nil {
-		return nil
-	}
-	for i, m := range res.DeviceClassMappings {
-		for j, s := range m.Sources {
-			path := fmt.Sprintf("resources.deviceClassMappings[%d].sources[%d].", i, j)
-			if c := s.Counter; c != nil {
-				source := configuredSource{name: c.Name, driver: c.Driver, path: path + "counter",
-					resource: string(m.Name), classes: m.DeviceClassNames}
-				if c.DeviceSelector.CEL != nil {
-					source.selector = c.DeviceSelector.CEL.Expression
-				}
-				out = append(out, source)
-			}
-			if c := s.Capacity; c != nil {
-				source := configuredSource{capacity: true, name: string(c.Name), driver: c.Driver, path: path +
-					"capacity", resource: string(m.Name), classes: m.DeviceClassNames}
-				if c.DeviceSelector.CEL != nil {
-					source.selector = c.DeviceSelector.CEL.Expression
-				}
-				out = append(out, source)
-			}
-		}
+	for _, s := range p.Config.Sources() {
+		out = append(out, configuredSource{capacity: s.Capacity, name: s.Name, driver: s.Driver, path: s.Path,
+			resource: string(s.Resource), classes: s.Classes, selector: s.Selector})
 	}
 	return out
 }
