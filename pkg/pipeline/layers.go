@@ -142,7 +142,7 @@ func (l *Layers) As(release string) (*Layers, error) {
 		return nil, err
 	}
 	if why := conf.Refusal(); why != "" {
-		return nil, fmt.Errorf("Kueue %s does not start: %s", release, why) //nolint:staticcheck // a name
+		return nil, fmt.Errorf("a manager of Kueue %s does not start: %s", release, why)
 	}
 	return New(l.Snapshot, conf), nil
 }
