@@ -60,8 +60,7 @@ func report(c *charge.Charge) Reported {
 	default:
 		r = Reported{State: Pending, Meaning: []string{
 			"Kueue has not written whether it reserved quota: the workload was not evaluated yet, waits behind the " +
-				"head of its queue, " +
-				"or is parked because an equal workload failed"}}
+				"head of its queue, or is parked because an equal workload failed"}}
 	}
 	return r
 }

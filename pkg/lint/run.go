@@ -29,8 +29,7 @@ var RuleFailed = &Rule{
 	Doc: Doc{
 		Title: "A rule could not be applied",
 		Why: "A rule that stops with an error, or takes longer than it may, has found nothing, which must not be " +
-			"read as " +
-			"\"nothing is wrong\". The other rules are not affected.",
+			"read as \"nothing is wrong\". The other rules are not affected.",
 		Since: "every version",
 	},
 	Check: func(*Pass) {},

@@ -23,8 +23,7 @@ var (
 		Doc: Doc{
 			Title: "A suppression does not say which rule, or why",
 			Why: "Whoever reads a suppression a year later has to know whether it still holds. One that names no " +
-				"rule suppresses " +
-				"nothing: it would hide what nobody has seen yet.",
+				"rule suppresses nothing: it would hide what nobody has seen yet.",
 			Bad:   "count: 8   # gpu-quota:ignore GQ210\n",
 			Good:  "count: 8   # gpu-quota:ignore GQ210 the nodes arrive in May\n",
 			Since: "every version",
@@ -36,9 +35,8 @@ var (
 		Doc: Doc{
 			Title: "A suppression suppresses nothing",
 			Why: "What it was for is gone, or it stands at the wrong place and the finding is reported all the same. " +
-				"It would hide the " +
-				"next finding of the rule here. Rules that could not be evaluated are not counted against a " +
-				"suppression.",
+				"It would hide the next finding of the rule here. Rules that could not be evaluated are not counted " +
+				"against a suppression.",
 			Bad: "# gpu-quota:ignore GQ101 mapped in the other cluster\nspec:\n  devices: {}\n",
 			Good: "exactly:\n  # gpu-quota:ignore GQ101 mapped in the other cluster\n  deviceClassName: " +
 				"vfio.example.com\n",

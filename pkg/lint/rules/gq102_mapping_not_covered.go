@@ -17,8 +17,7 @@ var mappingNotCovered = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A mapping charges a resource that no ClusterQueue covers",
 		Why: "Devices of the mapped classes are charged to this resource. While no ClusterQueue covers it, every " +
-			"workload that " +
-			"claims such a device stays pending: the resource is unavailable in its queue.",
+			"workload that claims such a device stays pending: the resource is unavailable in its queue.",
 		Bad:   "deviceClassMappings:\n- name: gpu.memory\n---\ncoveredResources: [cpu, gpu-memory]\n",
 		Good:  "deviceClassMappings:\n- name: gpu.memory\n---\ncoveredResources: [cpu, gpu.memory]\n",
 		Since: "Kueue 0.17",

@@ -17,8 +17,7 @@ var deadQuota = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A ClusterQueue covers a resource that nothing is charged to",
 		Why: "When the class behind an extended resource is mapped to another name, requests are charged to that " +
-			"name. Quota " +
-			"under the extended name itself is never used, and reads as if it limited something.",
+			"name. Quota under the extended name itself is never used, and reads as if it limited something.",
 		Bad: "kind: DeviceClass\nmetadata: {name: gpu.example.com}\nspec: {extendedResourceName: " +
 			"example.com/gpu}\n---\n" +
 			"deviceClassMappings:\n- {name: whole-gpus, deviceClassNames: [gpu.example.com]}\n---\ncoveredResources: " +

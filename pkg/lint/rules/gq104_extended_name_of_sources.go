@@ -18,8 +18,7 @@ var extendedNameOfSources = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A class with extendedResourceName is charged by counters or capacity",
 		Why: "An extended resource request carries no selector, so Kueue can't tell what it costs in counters or " +
-			"capacity. " +
-			"It refuses every workload that requests the name, as long as the class is mapped with sources.",
+			"capacity. It refuses every workload that requests the name, as long as the class is mapped with sources.",
 		Bad: "kind: DeviceClass\nmetadata: {name: gpu.nvidia.com}\nspec:\n  extendedResourceName: nvidia.com/gpu\n---\n" +
 			"# Kueue's Configuration\nresources:\n  deviceClassMappings:\n  - name: gpu.memory\n    " +
 			"deviceClassNames: [gpu.nvidia.com]\n" +

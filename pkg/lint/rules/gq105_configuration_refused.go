@@ -11,8 +11,7 @@ var configurationRefused = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "Kueue does not start with this configuration",
 		Why: "The manager checks its configuration when it starts and ends with an error where a rule is broken. A " +
-			"change that " +
-			"breaks one is noticed only at the next restart: then no workload is admitted at all.",
+			"change that breaks one is noticed only at the next restart: then no workload is admitted at all.",
 		Bad: "deviceClassMappings:\n- {name: gpus, deviceClassNames: [gpu.example.com]}\n- {name: cards, " +
 			"deviceClassNames: [gpu.example.com]}\n",
 		Good:  "deviceClassMappings:\n- {name: gpus, deviceClassNames: [gpu.example.com]}\n",

@@ -15,8 +15,7 @@ var unknownGate = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A feature gate is not known to this version of Kueue",
 		Why: "The manager does not start with a gate it does not know. Gates come and go with releases: those of " +
-			"Dynamic Resource " +
-			"Allocation were renamed in 0.18.",
+			"Dynamic Resource Allocation were renamed in 0.18.",
 		Bad:   "featureGates: {DRAExtendedResources: true}   # Kueue 0.19\n",
 		Good:  "featureGates: {KueueDRAIntegrationExtendedResource: true}\n",
 		Since: "every version",

@@ -17,12 +17,9 @@ var operatorDrift = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "OpenShift's Kueue resource and the manager's ConfigMap disagree, or a framework is void",
 		Why: "The operator of the Red Hat build writes the manager's ConfigMap from the Kueue resource. Where the " +
-			"two differ the " +
-			"operator has not done so yet, or somebody changed the ConfigMap: what charges workloads now is not what " +
-			"the resource " +
-			"says, and the operator overwrites the ConfigMap. A framework the operator does not know becomes an " +
-			"empty name, with " +
-			"which the manager does not start.",
+			"two differ the operator has not done so yet, or somebody changed the ConfigMap: what charges workloads " +
+			"now is not what the resource says, and the operator overwrites the ConfigMap. A framework the operator " +
+			"does not know becomes an empty name, with which the manager does not start.",
 		Bad: "kind: Kueue\nspec: {config: {integrations: {frameworks: [BatchJob, JaxJob]}}}   # the operator has " +
 			"no name for JaxJob\n",
 		Good:  "kind: Kueue\nspec: {config: {integrations: {frameworks: [BatchJob]}}}\n",

@@ -19,9 +19,8 @@ var changedAfterStart = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "The configuration was changed after the manager started",
 		Why: "Kueue reads its configuration when the manager starts. Mappings, frameworks and feature gates that " +
-			"were changed since do " +
-			"nothing until the manager is restarted, and everything computed from the ConfigMap is what will be, not " +
-			"what is.",
+			"were changed since do nothing until the manager is restarted, and everything computed from the " +
+			"ConfigMap is what will be, not what is.",
 		Bad: "kind: ConfigMap\nmetadata:\n  managedFields: [{manager: kubectl-edit, time: " +
 			"\"2026-03-02T10:00:00Z\"}]\n---\nkind: Pod   # kueue-controller-manager-…\nstatus: {containerStatuses: " +
 			"[{name: manager, state: {running: {startedAt: \"2026-03-01T10:00:00Z\"}}}]}\n",

@@ -11,8 +11,7 @@ var countersSummed = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "Several counters are charged to one resource",
 		Why: "Every source of a mapping charges the mapping's resource. Two counters of one driver, such as memory " +
-			"and multiprocessors, are " +
-			"then added up: bytes and units make a number that stands for neither.",
+			"and multiprocessors, are then added up: bytes and units make a number that stands for neither.",
 		Bad: "- name: gpu.memory\n  sources:\n  - counter: {name: memory, driver: gpu.nvidia.com}\n  - counter: " +
 			"{name: multiprocessors, driver: gpu.nvidia.com}\n",
 		Good: "- name: gpu.memory\n  sources: [{counter: {name: memory, driver: gpu.nvidia.com}}]\n- name: gpu.sm\n " +

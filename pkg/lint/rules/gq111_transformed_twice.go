@@ -15,10 +15,8 @@ var transformedTwice = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A transformation takes a resource that a device class backs",
 		Why: "Transformations work on the ordinary requests of a pod, before devices are charged. A request for the " +
-			"extended " +
-			"resource of a mapped class then costs both: the transformation's outputs and the class's quota " +
-			"resource. Devices " +
-			"claimed through templates are never transformed.",
+			"extended resource of a mapped class then costs both: the transformation's outputs and the class's quota " +
+			"resource. Devices claimed through templates are never transformed.",
 		Bad: "transformations:\n- input: nvidia.com/gpu\n  strategy: Replace\n  outputs: {credits: " +
 			"10}\ndeviceClassMappings:\n- name: whole-gpus\n  deviceClassNames: [gpu.nvidia.com]   # " +
 			"extendedResourceName: nvidia.com/gpu\n",

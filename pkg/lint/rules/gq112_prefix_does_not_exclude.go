@@ -12,8 +12,7 @@ var prefixDoesNotExclude = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "An excluded prefix does not exclude what devices are charged",
 		Why: "excludeResourcePrefixes drops ordinary requests of pods. What claims and mapped extended resources " +
-			"cost is added " +
-			"afterwards and is charged whatever the prefixes say.",
+			"cost is added afterwards and is charged whatever the prefixes say.",
 		Bad:   "excludeResourcePrefixes: [gpu.]\ndeviceClassMappings:\n- name: gpu.memory\n",
 		Good:  "excludeResourcePrefixes: [example.com/]\ndeviceClassMappings:\n- name: gpu.memory\n",
 		Since: "Kueue 0.17",

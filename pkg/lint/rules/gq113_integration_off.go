@@ -14,8 +14,7 @@ var integrationOff = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A workload with a queue label is of a kind that Kueue does not look at",
 		Why: "Kueue looks only at the kinds that integrations.frameworks names. A job of another kind starts at once " +
-			"and uses " +
-			"devices outside of quota, though its label says otherwise.",
+			"and uses devices outside of quota, though its label says otherwise.",
 		Bad: "integrations: {frameworks: [batch/job]}\n---\nkind: JobSet\nmetadata:\n  labels: " +
 			"{kueue.x-k8s.io/queue-name: gpus}\n",
 		Good:  "integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}\n",

@@ -16,10 +16,8 @@ var sharedExtendedName = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "Two DeviceClasses have one extendedResourceName",
 		Why: "Which class stands for the name depends on which was created last, and in older releases of Kueue on " +
-			"chance. A class " +
-			"that is deleted and made again may change what every request for the name costs. Objects that were " +
-			"never applied " +
-			"have no creation time, so it can't be told from them.",
+			"chance. A class that is deleted and made again may change what every request for the name costs. " +
+			"Objects that were never applied have no creation time, so it can't be told from them.",
 		Bad: "kind: DeviceClass\nmetadata: {name: a100}\nspec: {extendedResourceName: nvidia.com/gpu}\n---\nkind: " +
 			"DeviceClass\nmetadata: {name: h100}\nspec: {extendedResourceName: nvidia.com/gpu}\n",
 		Good:  "kind: DeviceClass\nmetadata: {name: h100}\nspec: {extendedResourceName: nvidia.com/h100}\n",

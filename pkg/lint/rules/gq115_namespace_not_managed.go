@@ -16,10 +16,8 @@ var namespaceNotManaged = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A workload with a queue label is in a namespace that Kueue does not manage",
 		Why: "Upstream, the webhook suspends a labelled job wherever it is, but outside of " +
-			"managedJobsNamespaceSelector nothing " +
-			"ever starts it. With the Red Hat build such a job runs at once, outside of quota, until its namespace " +
-			"carries " +
-			"the label kueue.openshift.io/managed.",
+			"managedJobsNamespaceSelector nothing ever starts it. With the Red Hat build such a job runs at once, " +
+			"outside of quota, until its namespace carries the label kueue.openshift.io/managed.",
 		Bad: "managedJobsNamespaceSelector: {matchLabels: {kueue: \"on\"}}\n---\nkind: Namespace\nmetadata: {name: " +
 			"team-a}\n",
 		Good:  "kind: Namespace\nmetadata:\n  name: team-a\n  labels: {kueue: \"on\"}\n",

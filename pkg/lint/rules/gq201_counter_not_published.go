@@ -15,8 +15,7 @@ var counterNotPublished = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A counter source names a counter that no device of its driver consumes",
 		Why: "A counter source charges what the matching devices consume of a counter. When none consumes a counter " +
-			"of that name, " +
-			"Kueue refuses every workload that claims the class.",
+			"of that name, Kueue refuses every workload that claims the class.",
 		Bad: "sources:\n- counter: {name: vram, driver: gpu.nvidia.com}\n",
 		Good: "sources:\n- counter: {name: memory, driver: gpu.nvidia.com}   # as in consumesCounters of the " +
 			"ResourceSlices\n",

@@ -20,10 +20,8 @@ var ambiguousCounter = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A request may be given devices of different sizes, and is charged for the largest",
 		Why: "A counter charge is made before a device is chosen: Kueue takes the largest value among all devices " +
-			"that match. A " +
-			"selector that admits partitions of several sizes charges every workload as if it got the largest, so " +
-			"that quota " +
-			"runs out while small partitions are free.",
+			"that match. A selector that admits partitions of several sizes charges every workload as if it got the " +
+			"largest, so that quota runs out while small partitions are free.",
 		Bad: "exactly: {deviceClassName: mig.nvidia.com}   # 1g.5gb and 3g.20gb match\n",
 		Good: "exactly:\n  deviceClassName: mig.nvidia.com\n  selectors:\n  - cel: {expression: " +
 			"'device.attributes[\"gpu.nvidia.com\"].profile == \"1g.5gb\"'}\n",

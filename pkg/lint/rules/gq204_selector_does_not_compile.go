@@ -12,8 +12,8 @@ var selectorDoesNotCompile = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A CEL selector does not compile",
 		Why: "The API server refuses a class or a claim whose selector does not compile, and Kueue does not start " +
-			"with such a source. " +
-			"Selectors are compiled here as for new objects, which is stricter than for those that are stored already.",
+			"with such a source. Selectors are compiled here as for new objects, which is stricter than for those " +
+			"that are stored already.",
 		Bad:   "cel: {expression: 'device.capacity[\"gpu.nvidia.com\"].memory >= quantity(\"40Gi\")'}\n",
 		Good:  "cel: {expression: 'device.capacity[\"gpu.nvidia.com\"].memory.compareTo(quantity(\"40Gi\")) >= 0'}\n",
 		Since: "every version",

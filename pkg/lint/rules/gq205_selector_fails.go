@@ -20,10 +20,9 @@ var selectorFails = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A CEL selector can't be evaluated on the published devices",
 		Why: "A selector that reads what a device does not have ends with an error, which is not the same as \"no " +
-			"match\": Kueue refuses " +
-			"the workload, and the scheduler gives up on the pod for every node. Before 0.20 Kueue evaluates no " +
-			"selector on a device " +
-			"that has a list for an attribute, of whatever driver the device is.",
+			"match\": Kueue refuses the workload, and the scheduler gives up on the pod for every node. Before 0.20 " +
+			"Kueue evaluates no selector on a device that has a list for an attribute, of whatever driver the device " +
+			"is.",
 		Bad:   "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].profil == \"1g.5gb\"'}\n",
 		Good:  "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].profile == \"1g.5gb\"'}\n",
 		Since: "every version",

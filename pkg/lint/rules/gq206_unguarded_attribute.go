@@ -13,10 +13,9 @@ var unguardedAttribute = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A selector reads what only some devices have",
 		Why: "As long as a device that has the attribute is met first the selector seems to work. On the first one " +
-			"without it the search " +
-			"ends with an error, so whether a workload is admitted depends on the order of devices. A device with a " +
-			"list for an " +
-			"attribute is such a one before 0.20, whatever the selector looks at.",
+			"without it the search ends with an error, so whether a workload is admitted depends on the order of " +
+			"devices. A device with a list for an attribute is such a one before 0.20, whatever the selector looks " +
+			"at.",
 		Bad: "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].nvlink == true'}   # only some devices have " +
 			"it\n",
 		Good:  "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].?nvlink.orValue(false)'}\n",

@@ -14,10 +14,9 @@ var attributeAsDomain = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A selector takes an attribute's name for a domain, or its type for a member",
 		Why: "device.attributes and device.capacity are indexed by the domain first, which is the driver's name, " +
-			"then by the name. " +
-			"device.attributes[\"memory\"].quantity compiles, asks every device for an attribute \"quantity\" of a " +
-			"domain " +
-			"\"memory\", and ends with an error on the first one: no workload that claims it is ever admitted.",
+			"then by the name. device.attributes[\"memory\"].quantity compiles, asks every device for an attribute " +
+			"\"quantity\" of a domain \"memory\", and ends with an error on the first one: no workload that claims " +
+			"it is ever admitted.",
 		Bad:   "cel: {expression: 'device.attributes[\"memory\"].quantity >= \"80Gi\"'}\n",
 		Good:  "cel: {expression: 'device.capacity[\"gpu.nvidia.com\"].memory.compareTo(quantity(\"80Gi\")) >= 0'}\n",
 		Since: "Kubernetes 1.31",

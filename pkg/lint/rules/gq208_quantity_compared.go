@@ -14,9 +14,8 @@ var quantityCompared = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A quantity is compared as a string, or with an operator quantities do not have",
 		Why: "Capacities are quantities: they are compared with compareTo, isGreaterThan and isLessThan, or with == " +
-			"to a quantity. " +
-			"With a string on the other side the selector does not compile, or compares letters (\"9Gi\" is above " +
-			"\"80Gi\").",
+			"to a quantity. With a string on the other side the selector does not compile, or compares letters " +
+			"(\"9Gi\" is above \"80Gi\").",
 		Bad:   "cel: {expression: 'device.capacity[\"gpu.nvidia.com\"].memory >= \"80Gi\"'}\n",
 		Good:  "cel: {expression: 'device.capacity[\"gpu.nvidia.com\"].memory.compareTo(quantity(\"80Gi\")) >= 0'}\n",
 		Since: "Kubernetes 1.31",

@@ -18,8 +18,8 @@ var noDeviceMatches = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A device request matches no published device",
 		Why: "Kueue looks for devices that a request with selectors matches before it looks at quota, and refuses " +
-			"the workload when there " +
-			"are none. A request without selectors is admitted, holds quota, and its pods are never scheduled.",
+			"the workload when there are none. A request without selectors is admitted, holds quota, and its pods " +
+			"are never scheduled.",
 		Bad: "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].productName == \"H200\"'}   # the nodes " +
 			"have H100\n",
 		Good:  "cel: {expression: 'device.attributes[\"gpu.nvidia.com\"].productName == \"NVIDIA H100 80GB HBM3\"'}\n",
@@ -81,8 +81,7 @@ var fewerDevices = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A device request asks for more devices than match it",
 		Why: "Kueue refuses a workload whose request asks for more devices than the whole cluster has of the kind. " +
-			"Such a request can't " +
-			"be met however much quota is free.",
+			"Such a request can't be met however much quota is free.",
 		Bad:   "exactly: {deviceClassName: gpu.nvidia.com, count: 16}   # the cluster has 8\n",
 		Good:  "exactly: {deviceClassName: gpu.nvidia.com, count: 8}\n",
 		Since: "Kueue 0.18",

@@ -13,8 +13,8 @@ var poolIncomplete = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A pool of devices is incomplete, or holds slices of an older generation",
 		Why: "Counter and capacity charges count only the devices of pools all of whose slices are published, and so " +
-			"does the scheduler. " +
-			"The devices of an incomplete pool are there and can't be used; workloads that need them are refused.",
+			"does the scheduler. The devices of an incomplete pool are there and can't be used; workloads that need " +
+			"them are refused.",
 		Bad:   "pool: {name: node-1, generation: 2, resourceSliceCount: 2}   # one slice is published\n",
 		Good:  "pool: {name: node-1, generation: 2, resourceSliceCount: 1}\n",
 		Since: "every version",
@@ -51,8 +51,7 @@ var sliceWithoutDevices = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A ResourceSlice has neither devices nor counters",
 		Why: "A driver that finds no device on a node publishes an empty slice: the node counts as having none. A " +
-			"GPU in MIG mode without " +
-			"partitions is the usual reason.",
+			"GPU in MIG mode without partitions is the usual reason.",
 		Bad:   "kind: ResourceSlice\nspec: {driver: gpu.nvidia.com, nodeName: node-1, devices: []}\n",
 		Good:  "kind: ResourceSlice\nspec: {driver: gpu.nvidia.com, nodeName: node-1, devices: [{name: gpu-0}]}\n",
 		Since: "every version",

@@ -19,8 +19,7 @@ var nearMiss = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A threshold is just above what the devices have",
 		Why: "A GPU sold with 80 GB publishes a little less than 80Gi (an H100 has 81559Mi, 80Gi are 81920Mi). A " +
-			"selector for \"at " +
-			"least 80Gi\" leaves out the very devices it is meant for.",
+			"selector for \"at least 80Gi\" leaves out the very devices it is meant for.",
 		Bad:   "cel: {expression: 'device.capacity[\"gpu.nvidia.com\"].memory.compareTo(quantity(\"80Gi\")) >= 0'}\n",
 		Good:  "cel: {expression: 'device.capacity[\"gpu.nvidia.com\"].memory.compareTo(quantity(\"79Gi\")) >= 0'}\n",
 		Since: "every version",

@@ -12,8 +12,7 @@ var capacityNotPublished = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A capacity source names a dimension that no device of its driver has",
 		Why: "A capacity source charges what a request takes of one capacity of the matching devices. When none has " +
-			"it, Kueue " +
-			"refuses every workload that claims the class.",
+			"it, Kueue refuses every workload that claims the class.",
 		Bad: "sources:\n- capacity: {name: vram, driver: gpu.example.com}\n",
 		Good: "sources:\n- capacity: {name: memory, driver: gpu.example.com}   # as in capacity of the " +
 			"ResourceSlices\n",

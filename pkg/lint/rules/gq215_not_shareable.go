@@ -13,8 +13,8 @@ var notShareable = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A capacity source matches devices that are not shared",
 		Why: "A device without allowMultipleAllocations is given whole, whatever a request asks of its capacity. " +
-			"Charging the " +
-			"requested part lets quota admit several workloads for one device, of which only one gets it.",
+			"Charging the requested part lets quota admit several workloads for one device, of which only one gets " +
+			"it.",
 		Bad: "sources:\n- capacity: {name: memory, driver: gpu.example.com}   # its devices do not allow multiple " +
 			"allocations\n",
 		Good:  "devices:\n- name: gpu-0\n  allowMultipleAllocations: true\n",

@@ -14,8 +14,8 @@ var unknownDriver = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A driver is named that publishes nothing",
 		Why: "A selector or a source that names a driver which publishes no devices matches nothing: claims are " +
-			"refused for want of " +
-			"devices. Early drafts called NVIDIA's driver gpu.resource.nvidia.com; it is gpu.nvidia.com.",
+			"refused for want of devices. Early drafts called NVIDIA's driver gpu.resource.nvidia.com; it is " +
+			"gpu.nvidia.com.",
 		Bad:   "cel: {expression: 'device.driver == \"gpu.resource.nvidia.com\"'}\n",
 		Good:  "cel: {expression: 'device.driver == \"gpu.nvidia.com\"'}\n",
 		Since: "every version",

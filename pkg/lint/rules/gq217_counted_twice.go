@@ -16,8 +16,8 @@ var countedTwice = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A whole GPU and its partitions are published without shared counters",
 		Why: "A GPU and the partitions it can be cut into are the same hardware. Only counters that both consume " +
-			"from keep the scheduler " +
-			"from giving away both. Without them the devices, and the quota made for them, are counted twice.",
+			"from keep the scheduler from giving away both. Without them the devices, and the quota made for them, " +
+			"are counted twice.",
 		Bad: "devices:\n- {name: gpu-0, attributes: {uuid: {string: GPU-1}}}\n- {name: gpu-0-mig-1g, attributes: " +
 			"{parentUUID: {string: GPU-1}}}\n",
 		Good: "- name: gpu-0\n  attributes: {uuid: {string: GPU-1}}\n  consumesCounters: [{counterSet: gpu-0, " +

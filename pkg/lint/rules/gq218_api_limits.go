@@ -15,10 +15,8 @@ var apiLimits = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A claim or a slice is larger than the API allows",
 		Why: "No claim can be given more than 32 devices. Kueue does not know of this: it charges and admits a claim " +
-			"for more, whose pods " +
-			"are then never scheduled, and the quota is lost until somebody looks. What exceeds the other limits the " +
-			"API server " +
-			"refuses.",
+			"for more, whose pods are then never scheduled, and the quota is lost until somebody looks. What exceeds " +
+			"the other limits the API server refuses.",
 		Bad:   "exactly: {deviceClassName: gpu.nvidia.com, count: 64}\n",
 		Good:  "# two claims\nexactly: {deviceClassName: gpu.nvidia.com, count: 32}\n",
 		Since: "Kubernetes 1.34",

@@ -10,8 +10,7 @@ var capacityPolicy = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A request takes more of a capacity than any device allows",
 		Why: "A device's requestPolicy says which parts of a capacity may be asked for. A request above the largest " +
-			"one can't be met by any " +
-			"device, and Kueue refuses the workload.",
+			"one can't be met by any device, and Kueue refuses the workload.",
 		Bad:   "capacity: {requests: {memory: 90Gi}}   # validRange.max is 80Gi\n",
 		Good:  "capacity: {requests: {memory: 80Gi}}\n",
 		Since: "Kueue 0.19",

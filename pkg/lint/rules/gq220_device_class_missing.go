@@ -14,8 +14,8 @@ var deviceClassMissing = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A device request names a DeviceClass that does not exist",
 		Why: "Kueue reads the class of a request that it holds against the published devices, and refuses the " +
-			"workload while there is none. A " +
-			"request it only counts is admitted, holds its quota, and its pods are never scheduled.",
+			"workload while there is none. A request it only counts is admitted, holds its quota, and its pods are " +
+			"never scheduled.",
 		Bad:   "exactly: {deviceClassName: gpu.nvidia.comm}\n",
 		Good:  "exactly: {deviceClassName: gpu.nvidia.com}\n",
 		Since: "every version",

@@ -10,8 +10,7 @@ var directClaim = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A pod template names a ResourceClaim directly",
 		Why: "Kueue charges claims that are made from a template for each pod. A claim that exists by itself may be " +
-			"shared, " +
-			"so Kueue can't attribute its cost and refuses the whole workload.",
+			"shared, so Kueue can't attribute its cost and refuses the whole workload.",
 		Bad:   "resourceClaims:\n- name: gpu\n  resourceClaimName: shared-gpu\n",
 		Good:  "resourceClaims:\n- name: gpu\n  resourceClaimTemplateName: one-gpu\n",
 		Since: "Kueue 0.17",

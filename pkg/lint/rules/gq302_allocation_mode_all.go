@@ -12,8 +12,7 @@ var allocationModeAll = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A device request asks for all devices",
 		Why: "How many devices \"All\" means depends on the node, which is chosen long after quota is reserved. " +
-			"Kueue can't " +
-			"charge it and refuses the whole workload.",
+			"Kueue can't charge it and refuses the whole workload.",
 		Bad:   "exactly:\n  deviceClassName: gpu.nvidia.com\n  allocationMode: All\n",
 		Good:  "exactly:\n  deviceClassName: gpu.nvidia.com\n  count: 8\n",
 		Since: "Kueue 0.17",

@@ -10,8 +10,7 @@ var firstAvailable = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A device request lists alternatives",
 		Why: "Which alternative of firstAvailable is taken is known only when a node is chosen, after quota is " +
-			"reserved. Kueue " +
-			"can't charge it and refuses the whole workload.",
+			"reserved. Kueue can't charge it and refuses the whole workload.",
 		Bad: "- name: gpu\n  firstAvailable:\n  - {name: big, deviceClassName: h100.example.com}\n  - {name: " +
 			"small, deviceClassName: a100.example.com}\n",
 		Good:  "- name: gpu\n  exactly: {deviceClassName: a100.example.com}\n",

@@ -14,8 +14,8 @@ var templateMissing = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A claim template does not exist in the workload's namespace",
 		Why: "Kueue reads the template to know what a pod's claim costs. While it is missing the workload is " +
-			"refused, and " +
-			"nothing of it is charged. Templates are looked up in the namespace of the pods, nowhere else.",
+			"refused, and nothing of it is charged. Templates are looked up in the namespace of the pods, nowhere " +
+			"else.",
 		Bad:   "resourceClaims:\n- name: gpu\n  resourceClaimTemplateName: one-gpu   # exists in another namespace\n",
 		Good:  "resourceClaims:\n- name: gpu\n  resourceClaimTemplateName: one-gpu   # exists in this one\n",
 		Since: "Kueue 0.17",

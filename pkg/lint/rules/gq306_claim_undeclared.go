@@ -15,8 +15,7 @@ var claimUndeclared = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A container uses a claim that the pod does not declare",
 		Why: "The API server refuses a pod whose container names a claim that is not among the pod's resourceClaims. " +
-			"Kueue " +
-			"charges only declared claims, so a job may be admitted, hold its quota, and never get a pod.",
+			"Kueue charges only declared claims, so a job may be admitted, hold its quota, and never get a pod.",
 		Bad: "containers:\n- name: main\n  resources: {claims: [{name: gpus}]}\nresourceClaims:\n- {name: gpu, " +
 			"resourceClaimTemplateName: one-gpu}\n",
 		Good: "containers:\n- name: main\n  resources: {claims: [{name: gpu}]}\nresourceClaims:\n- {name: gpu, " +

@@ -18,10 +18,8 @@ var limitOnly = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "An extended resource stands only in the limits of a pod template",
 		Why: "Kueue decides by the requests of the stored template whether a workload's extended resources go " +
-			"through their " +
-			"DeviceClass. A limit without a request does not count there, so the mapping is passed over and the " +
-			"device is " +
-			"charged under the raw name, against other quota than the same GPU in requests.",
+			"through their DeviceClass. A limit without a request does not count there, so the mapping is passed " +
+			"over and the device is charged under the raw name, against other quota than the same GPU in requests.",
 		Bad:   "resources:\n  limits: {nvidia.com/gpu: 1}\n",
 		Good:  "resources:\n  requests: {nvidia.com/gpu: 1}\n  limits: {nvidia.com/gpu: 1}\n",
 		Since: "Kueue 0.18",

@@ -19,10 +19,8 @@ var sidecarUndercharged = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "The device of a sidecar is not charged in full",
 		Why: "For extended resources that a DeviceClass backs, Kueue takes a sidecar for an ordinary init container: " +
-			"the larger of init and " +
-			"main containers is charged, not their sum. The pod holds more devices than its quota says, and the " +
-			"queue admits more " +
-			"than there are.",
+			"the larger of init and main containers is charged, not their sum. The pod holds more devices than its " +
+			"quota says, and the queue admits more than there are.",
 		Bad: "initContainers:\n- {name: proxy, restartPolicy: Always, resources: {requests: {example.com/gpu: 1}, " +
 			"limits: {example.com/gpu: 1}}}\ncontainers:\n- {name: main, resources: {requests: {example.com/gpu: 1}, " +
 			"limits: {example.com/gpu: 1}}}   # charged 1, not 2\n",

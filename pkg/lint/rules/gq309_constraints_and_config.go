@@ -13,10 +13,9 @@ var constraintsAndConfig = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "Constraints and configuration of a claim do not change what it is charged",
 		Why: "Sharing strategies, MIG settings and constraints such as matchAttribute narrow which devices a claim " +
-			"gets, and how they are " +
-			"used. Kueue charges the devices asked for: half of a time-sliced GPU costs a whole one, and devices " +
-			"that must match are " +
-			"not looked for before admission. Kueue 0.17 refuses such templates.",
+			"gets, and how they are used. Kueue charges the devices asked for: half of a time-sliced GPU costs a " +
+			"whole one, and devices that must match are not looked for before admission. Kueue 0.17 refuses such " +
+			"templates.",
 		Bad: "config:\n- opaque: {driver: gpu.nvidia.com, parameters: {sharing: {strategy: TimeSlicing}}}   # " +
 			"charged as a whole GPU\n",
 		Good:  "# fractions that are charged as such: partitions with counters, or consumable capacity\n",

@@ -17,9 +17,8 @@ var adminAccess = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A device request asks for admin access",
 		Why: "A request with adminAccess shares devices that others hold. Releases of Kueue after v0.19.2 charge " +
-			"nothing for " +
-			"it, earlier ones refuse the workload. The API server takes such claims only in namespaces that carry the " +
-			"label resource.kubernetes.io/admin-access.",
+			"nothing for it, earlier ones refuse the workload. The API server takes such claims only in namespaces " +
+			"that carry the label resource.kubernetes.io/admin-access.",
 		Bad: "kind: Namespace\nmetadata: {name: monitoring}\n---\nexactly: {deviceClassName: gpu.nvidia.com, " +
 			"adminAccess: true}\n",
 		Good: "kind: Namespace\nmetadata:\n  name: monitoring\n  labels: {resource.kubernetes.io/admin-access: " +

@@ -16,9 +16,8 @@ var fractional = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "An extended resource is requested in a fraction",
 		Why: "Extended resources come whole. The API server refuses a pod with a fraction of one; for a name that a " +
-			"DeviceClass " +
-			"declares Kueue refuses the workload, for others it may round up and hold quota for pods that can't be " +
-			"created.",
+			"DeviceClass declares Kueue refuses the workload, for others it may round up and hold quota for pods " +
+			"that can't be created.",
 		Bad:   "resources:\n  requests: {nvidia.com/gpu: 500m}\n",
 		Good:  "resources:\n  requests: {nvidia.com/gpu: 1}\n",
 		Since: "every version",

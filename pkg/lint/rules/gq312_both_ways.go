@@ -16,8 +16,7 @@ var bothWays = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "The same GPUs are asked for, or offered, through the device plugin and through claims",
 		Why: "A device plugin and a DRA driver know nothing of each other. A pod that asks both ways gets, and is " +
-			"charged for, two devices; a " +
-			"node that offers its GPUs both ways has them counted, and given out, twice.",
+			"charged for, two devices; a node that offers its GPUs both ways has them counted, and given out, twice.",
 		Bad: "resourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]   # gpu.nvidia.com\ncontainers:\n- " +
 			"resources: {limits: {nvidia.com/gpu: 1}, claims: [{name: gpu}]}\n",
 		Good:  "containers:\n- resources: {claims: [{name: gpu}]}\n",

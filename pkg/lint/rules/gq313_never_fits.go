@@ -19,8 +19,8 @@ var neverFits = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A workload needs more than its queue can ever give",
 		Why: "A ClusterQueue can give its own quota and what it may borrow from its cohort, were nothing used. A " +
-			"request above that is " +
-			"never admitted, however long it waits; in a StrictFIFO queue it blocks everything behind it.",
+			"request above that is never admitted, however long it waits; in a StrictFIFO queue it blocks everything " +
+			"behind it.",
 		Bad:   "# whole-gpus: nominalQuota 8, no cohort\nspec: {parallelism: 9}   # one GPU each\n",
 		Good:  "spec: {parallelism: 8}\n",
 		Since: "every version",

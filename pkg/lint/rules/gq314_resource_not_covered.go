@@ -20,8 +20,7 @@ var resourceNotCovered = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A workload is charged for a resource that its queue does not cover",
 		Why: "Kueue admits a workload only when every resource it is charged for stands in coveredResources of one " +
-			"of the " +
-			"ClusterQueue's groups. One that is missing keeps it pending for ever, whatever quota is free.",
+			"of the ClusterQueue's groups. One that is missing keeps it pending for ever, whatever quota is free.",
 		Bad:   "# charged: cpu and whole-gpus\nresourceGroups:\n- coveredResources: [cpu]\n",
 		Good:  "resourceGroups:\n- coveredResources: [cpu, whole-gpus]\n",
 		Since: "every version",

@@ -18,8 +18,7 @@ var queueMissing = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A workload has no queue, or one that does not exist",
 		Why: "Kueue suspends a labelled job until the LocalQueue its label names exists in the same namespace and " +
-			"leads to a " +
-			"ClusterQueue that exists. A job that asks for devices and has no label runs outside of quota.",
+			"leads to a ClusterQueue that exists. A job that asks for devices and has no label runs outside of quota.",
 		Bad: "kind: Job\nmetadata:\n  namespace: team-a\n  labels: {kueue.x-k8s.io/queue-name: gpus}   # only in " +
 			"team-b\n",
 		Good:  "kind: LocalQueue\nmetadata: {name: gpus, namespace: team-a}\nspec: {clusterQueue: cluster-queue}\n",

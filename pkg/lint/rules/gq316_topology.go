@@ -16,8 +16,8 @@ var devicesWithTopology = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "Devices are claimed in a queue whose flavor is placed by topology",
 		Why: "Topology-aware scheduling chooses nodes by the pods' ordinary requests. It does not know which nodes " +
-			"have devices, or how many " +
-			"are taken: a workload can be admitted to a rack without free GPUs, hold its quota, and never start.",
+			"have devices, or how many are taken: a workload can be admitted to a rack without free GPUs, hold its " +
+			"quota, and never start.",
 		Bad: "kind: ResourceFlavor\nspec: {topologyName: racks}   # and the job claims gpu.nvidia.com\n",
 		Good: "kind: ResourceFlavor\nspec: {nodeLabels: {gpu: \"yes\"}}   # without topology, for what claims " +
 			"devices\n",

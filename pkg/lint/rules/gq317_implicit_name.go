@@ -17,10 +17,9 @@ var implicitName = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A device class is requested by its implicit extended resource name",
 		Why: "Kubernetes gives every DeviceClass the name deviceclass.resource.kubernetes.io/CLASS. Kueue resolves " +
-			"only the " +
-			"names in extendedResourceName, so the request is charged under the implicit name itself: the class's " +
-			"mapping is " +
-			"passed over, and a queue that does not cover the implicit name never admits the workload.",
+			"only the names in extendedResourceName, so the request is charged under the implicit name itself: the " +
+			"class's mapping is passed over, and a queue that does not cover the implicit name never admits the " +
+			"workload.",
 		Bad:   "requests: {deviceclass.resource.kubernetes.io/gpu.nvidia.com: 1}\n",
 		Good:  "resourceClaims:\n- {name: gpu, resourceClaimTemplateName: one-gpu}\n",
 		Since: "Kueue 0.18",

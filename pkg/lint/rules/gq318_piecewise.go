@@ -17,9 +17,8 @@ var admittedPiecewise = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "The pods of an object are admitted one by one, not together",
 		Why: "Kueue makes a Workload for every pod of a Deployment, and for every replica of a LeaderWorkerSet. Some " +
-			"may run and hold GPUs " +
-			"while others wait for quota. That is right for services; pods that need each other wait for ever, and " +
-			"block others.",
+			"may run and hold GPUs while others wait for quota. That is right for services; pods that need each " +
+			"other wait for ever, and block others.",
 		Bad: "kind: Deployment\nmetadata: {labels: {kueue.x-k8s.io/queue-name: gpus}}\nspec: {replicas: 8}   # " +
 			"eight Workloads\n",
 		Good:  "kind: Job   # or JobSet, StatefulSet: one Workload, admitted as a whole\n",

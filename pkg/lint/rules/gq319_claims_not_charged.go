@@ -12,9 +12,8 @@ var claimsNotCharged = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "Claims are refused or free, because Dynamic Resource Allocation is off in Kueue",
 		Why: "Without the gate KueueDRAIntegration (DynamicResourceAllocation in 0.17) Kueue does not charge claims. " +
-			"From 0.18 on it refuses " +
-			"workloads that have them; before, and with KueueDRARejectWorkloadsWhenDRADisabled off, their devices " +
-			"are free.",
+			"From 0.18 on it refuses workloads that have them; before, and with " +
+			"KueueDRARejectWorkloadsWhenDRADisabled off, their devices are free.",
 		Bad:   "featureGates: {KueueDRAIntegration: false}\n",
 		Good:  "featureGates: {KueueDRAIntegration: true}\n",
 		Since: "Kueue 0.17",

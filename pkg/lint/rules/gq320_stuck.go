@@ -16,9 +16,8 @@ var stuckWorkload = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "Kueue never makes a Workload for a job, or its webhook refuses it",
 		Why: "A job that is suspended for Kueue, and for which no Workload can be made, waits for ever without a " +
-			"message: its " +
-			"priority class does not exist, it has more pod sets than a Workload may have, the pods of its group " +
-			"disagree.",
+			"message: its priority class does not exist, it has more pod sets than a Workload may have, the pods of " +
+			"its group disagree.",
 		Bad: "kind: Job\nmetadata:\n  labels:\n    kueue.x-k8s.io/queue-name: gpus\n    " +
 			"kueue.x-k8s.io/priority-class: high   # no such WorkloadPriorityClass\n",
 		Good:  "kind: WorkloadPriorityClass\nmetadata: {name: high}\nvalue: 1000\n",

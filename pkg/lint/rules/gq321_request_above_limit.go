@@ -18,8 +18,8 @@ var requestAboveLimit = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A container requests more than its limit, as written or after the LimitRange's defaults",
 		Why: "Kueue refuses a workload whose containers request more than their limits, with the defaults of the " +
-			"namespace's LimitRange " +
-			"filled in: a default limit may be below a request that stands alone in the template.",
+			"namespace's LimitRange filled in: a default limit may be below a request that stands alone in the " +
+			"template.",
 		Bad: "kind: LimitRange\nspec:\n  limits: [{type: Container, default: {memory: 1Gi}}]\n---\nresources:\n  " +
 			"requests: {memory: 2Gi}\n",
 		Good:  "resources:\n  requests: {memory: 2Gi}\n  limits: {memory: 2Gi}\n",

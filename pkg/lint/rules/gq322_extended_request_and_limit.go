@@ -15,10 +15,8 @@ var extendedRequestAndLimit = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "The request for an extended resource is not its limit",
 		Why: "Extended resources can't be overcommitted: the API server refuses a pod, or the template of a job, " +
-			"whose request for one " +
-			"stands without a limit or differs from it. Kinds of optional projects are stored as they are; Kueue " +
-			"admits them, and their " +
-			"pods can't be made.",
+			"whose request for one stands without a limit or differs from it. Kinds of optional projects are stored " +
+			"as they are; Kueue admits them, and their pods can't be made.",
 		Bad:   "resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 2}}\n",
 		Good:  "resources: {requests: {nvidia.com/gpu: 1}, limits: {nvidia.com/gpu: 1}}\n",
 		Since: "every version",

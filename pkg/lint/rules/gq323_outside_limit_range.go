@@ -20,8 +20,7 @@ var outsideLimitRange = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A workload asks for more, or less, than the LimitRange of its namespace allows",
 		Why: "Kueue checks requests and limits against the minimum and maximum of the namespace's LimitRanges before " +
-			"it looks at quota, and " +
-			"leaves what is outside pending. Nothing else tells of it: no pod was refused.",
+			"it looks at quota, and leaves what is outside pending. Nothing else tells of it: no pod was refused.",
 		Bad: "kind: LimitRange\nspec: {limits: [{type: Container, max: {memory: 8Gi}}]}\n---\nresources: " +
 			"{requests: {memory: 16Gi}}\n",
 		Good:  "resources: {requests: {memory: 8Gi}}\n",

@@ -10,9 +10,8 @@ var refused = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "Kueue of this version refuses a workload, or stops working because of it",
 		Why: "Some releases refuse what others accept: selectors in claim templates, amounts beyond what can be " +
-			"counted. Some stop with an " +
-			"error on an object that others read. Such a workload waits for ever, and may keep the manager from " +
-			"working for the others.",
+			"counted. Some stop with an error on an object that others read. Such a workload waits for ever, and may " +
+			"keep the manager from working for the others.",
 		Bad: "# --kueue-version v0.17.0\nrequests:\n- name: gpu\n  exactly: {deviceClassName: gpu.example.com, " +
 			"selectors: [{cel: {expression: \"true\"}}]}\n",
 		Good:  "requests:\n- name: gpu\n  exactly: {deviceClassName: gpu.example.com}\n",

@@ -18,8 +18,8 @@ var admissionGated = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A workload is kept out of its queue by an annotation",
 		Why: "The annotation kueue.x-k8s.io/admission-gated-by names controllers that have to let a workload go " +
-			"before Kueue looks at it. " +
-			"In a manifest it waits for ever unless such a controller runs and takes its name off.",
+			"before Kueue looks at it. In a manifest it waits for ever unless such a controller runs and takes its " +
+			"name off.",
 		Bad:   "metadata:\n  annotations: {kueue.x-k8s.io/admission-gated-by: example.com/budget}\n",
 		Good:  "metadata:\n  annotations: {}\n",
 		Since: "Kueue 0.18 (gate AdmissionGatedBy)",

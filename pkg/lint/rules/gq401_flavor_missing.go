@@ -14,8 +14,7 @@ var flavorMissing = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A ClusterQueue names a ResourceFlavor that does not exist",
 		Why: "One missing flavor makes the whole ClusterQueue inactive: it admits nothing at all, not even workloads " +
-			"that would " +
-			"use its other flavors, and what it would lend is lost to its cohort.",
+			"that would use its other flavors, and what it would lend is lost to its cohort.",
 		Bad: "kind: ClusterQueue\nspec:\n  resourceGroups:\n  - coveredResources: [nvidia.com/gpu]\n    flavors:\n " +
 			"   - name: h100   # no such ResourceFlavor\n",
 		Good:  "kind: ResourceFlavor\nmetadata: {name: h100}\n",

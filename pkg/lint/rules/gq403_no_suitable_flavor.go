@@ -18,10 +18,8 @@ var noSuitableFlavor = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "No flavor of a queue takes the pods, or a flavor stands for no node",
 		Why: "A flavor is passed over when the pods do not tolerate its taints, or select nodes by a label it has " +
-			"another value for. When no " +
-			"flavor is left the workload waits for ever. A flavor whose labels no node has admits workloads whose " +
-			"pods are then " +
-			"never scheduled.",
+			"another value for. When no flavor is left the workload waits for ever. A flavor whose labels no node " +
+			"has admits workloads whose pods are then never scheduled.",
 		Bad: "kind: ResourceFlavor\nmetadata: {name: spot}\nspec:\n  nodeTaints: [{key: spot, value: \"yes\", " +
 			"effect: NoSchedule}]   # the only flavor, and the job tolerates nothing\n",
 		Good:  "tolerations: [{key: spot, value: \"yes\", effect: NoSchedule}]\n",

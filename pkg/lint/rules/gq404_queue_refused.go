@@ -15,10 +15,8 @@ var queueRefused = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A ClusterQueue breaks a rule of its API, so that it is refused",
 		Why: "The API server or Kueue's webhook refuses the object: a limit on borrowing or lending without a " +
-			"cohort, more to lend than there " +
-			"is, resources that do not follow coveredResources, preemption fields that contradict. The quota that " +
-			"was there " +
-			"before, or none, stays in force.",
+			"cohort, more to lend than there is, resources that do not follow coveredResources, preemption fields " +
+			"that contradict. The quota that was there before, or none, stays in force.",
 		Bad: "spec:\n  resourceGroups:\n  - coveredResources: [cpu]\n    flavors:\n    - name: default\n      " +
 			"resources: [{name: cpu, nominalQuota: 4, borrowingLimit: 2}]   # no cohort\n",
 		Good:  "spec:\n  cohortName: research\n",

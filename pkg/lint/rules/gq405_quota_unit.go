@@ -18,10 +18,8 @@ var quotaUnit = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A quota in bytes looks like a device count, or differs in unit within its cohort",
 		Why: "A resource that is charged by a counter or a capacity is measured in what the devices publish, bytes " +
-			"for memory. A nominalQuota " +
-			"of 10 is then ten bytes, of which no device is ever admitted; within a cohort, one such queue makes the " +
-			"shares of " +
-			"the others meaningless.",
+			"for memory. A nominalQuota of 10 is then ten bytes, of which no device is ever admitted; within a " +
+			"cohort, one such queue makes the shares of the others meaningless.",
 		Bad: "deviceClassMappings:\n- name: gpu.memory\n  sources: [{counter: {name: memory, driver: " +
 			"gpu.nvidia.com}}]\n---\nresources: [{name: gpu.memory, nominalQuota: 10}]\n",
 		Good:  "resources: [{name: gpu.memory, nominalQuota: 800Gi}]\n",

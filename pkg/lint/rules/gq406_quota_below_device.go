@@ -67,8 +67,7 @@ var quotaAboveDevices = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "The quotas for a device class add up to more devices than are published",
 		Why: "Quota beyond the devices there are admits workloads whose pods are never scheduled. That may be meant, " +
-			"for nodes that are added " +
-			"on demand.",
+			"for nodes that are added on demand.",
 		Bad:   "resources: [{name: whole-gpus, nominalQuota: 64}]   # the cluster has 8\n",
 		Good:  "resources: [{name: whole-gpus, nominalQuota: 8}]\n",
 		Since: "Kueue 0.17",

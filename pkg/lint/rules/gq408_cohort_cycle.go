@@ -16,8 +16,8 @@ var cohortCycle = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A Cohort is its own ancestor, or adds quota of its own to that of its queues",
 		Why: "ClusterQueues below a Cohort whose parents lead back to it take no workloads, though their status does " +
-			"not say so. Quota " +
-			"written in a Cohort comes on top of the quota of its queues: it is not a limit for them.",
+			"not say so. Quota written in a Cohort comes on top of the quota of its queues: it is not a limit for " +
+			"them.",
 		Bad: "kind: Cohort\nmetadata: {name: a}\nspec: {parentName: b}\n---\nkind: Cohort\nmetadata: {name: " +
 			"b}\nspec: {parentName: a}\n",
 		Good:  "kind: Cohort\nmetadata: {name: a}\nspec: {parentName: b}\n---\nkind: Cohort\nmetadata: {name: b}\n",

@@ -14,10 +14,8 @@ var preemptionPolicy = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A preemption policy can never act",
 		Why: "Reclaiming quota in a cohort needs quota of one's own to reclaim: for a workload that also asks for a " +
-			"resource of which the " +
-			"queue owns nothing, reclaimWithinCohort does not act, and it waits behind borrowers. Without a cohort " +
-			"the policies " +
-			"for cohorts do nothing.",
+			"resource of which the queue owns nothing, reclaimWithinCohort does not act, and it waits behind " +
+			"borrowers. Without a cohort the policies for cohorts do nothing.",
 		Bad: "spec:\n  cohortName: research\n  preemption: {reclaimWithinCohort: Any}\n  resourceGroups: [...]   # " +
 			"nvidia.com/gpu: 8, cpu: 0\n",
 		Good: "spec:\n  cohortName: research\n  preemption: {reclaimWithinCohort: Any}\n  resourceGroups: [...]   # " +

@@ -18,10 +18,9 @@ var admissionCheckMissing = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "An admission check is missing, clashes with another, or is for a flavor the queue lacks",
 		Why: "A ClusterQueue with a missing or inactive admission check is inactive and admits nothing. So is one " +
-			"with two checks of " +
-			"MultiKueue, with one of MultiKueue for some of its flavors only, or with one beside a check of " +
-			"ProvisioningRequests. A check " +
-			"whose onFlavors names none of the queue's flavors never applies, so workloads start without it.",
+			"with two checks of MultiKueue, with one of MultiKueue for some of its flavors only, or with one beside " +
+			"a check of ProvisioningRequests. A check whose onFlavors names none of the queue's flavors never " +
+			"applies, so workloads start without it.",
 		Bad:   "admissionChecksStrategy:\n  admissionChecks:\n  - name: budget   # no such AdmissionCheck\n",
 		Good:  "kind: AdmissionCheck\nmetadata: {name: budget}\nspec: {controllerName: example.com/budget}\n",
 		Since: "every version",

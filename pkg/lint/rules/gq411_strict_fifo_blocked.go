@@ -14,8 +14,7 @@ var strictFIFOBlocked = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A workload that can never fit stands in a StrictFIFO queue",
 		Why: "In a StrictFIFO queue nothing passes the workload at the head. One that can never be admitted blocks " +
-			"all that are behind it, " +
-			"though quota is free, until it is removed.",
+			"all that are behind it, though quota is free, until it is removed.",
 		Bad:   "kind: ClusterQueue\nspec: {queueingStrategy: StrictFIFO}   # and a job larger than its quota\n",
 		Good:  "kind: ClusterQueue\nspec: {queueingStrategy: BestEffortFIFO}\n",
 		Since: "every version",

@@ -18,8 +18,7 @@ var namespaceSelector = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A ClusterQueue takes workloads of no namespace",
 		Why: "A ClusterQueue without namespaceSelector takes nothing: a missing selector matches no namespace, while " +
-			"an empty " +
-			"one ({}) matches all. Workloads sent to it stay inadmissible, whatever quota it has.",
+			"an empty one ({}) matches all. Workloads sent to it stay inadmissible, whatever quota it has.",
 		Bad:   "kind: ClusterQueue\nspec:\n  resourceGroups: [...]\n",
 		Good:  "kind: ClusterQueue\nspec:\n  namespaceSelector: {}\n  resourceGroups: [...]\n",
 		Since: "every version",

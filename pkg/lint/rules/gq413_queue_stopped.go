@@ -16,8 +16,7 @@ var queueStopped = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A queue is stopped, or being deleted",
 		Why: "A queue with stopPolicy Hold admits nothing; with HoldAndDrain it evicts what runs as well. In a " +
-			"manifest that is " +
-			"applied again and again it is easily left behind after a maintenance. A ClusterQueue " +
+			"manifest that is applied again and again it is easily left behind after a maintenance. A ClusterQueue " +
 			"that is being deleted admits nothing either; it stays as long as workloads hold quota of it.",
 		Bad:   "kind: ClusterQueue\nspec: {stopPolicy: HoldAndDrain}\n",
 		Good:  "kind: ClusterQueue\nspec: {stopPolicy: None}\n",

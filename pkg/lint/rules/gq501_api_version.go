@@ -18,9 +18,8 @@ var apiVersion = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "An API version is removed, deprecated, or not there yet",
 		Why: "A cluster serves an API version from one release to another. Objects of a version it does not serve " +
-			"are refused: " +
-			"resource.k8s.io has had five versions, and a new cluster serves only v1. Give the release with " +
-			"--kubernetes-version.",
+			"are refused: resource.k8s.io has had five versions, and a new cluster serves only v1. Give the release " +
+			"with --kubernetes-version.",
 		Bad:   "apiVersion: resource.k8s.io/v1beta1\nkind: DeviceClass\n",
 		Good:  "apiVersion: resource.k8s.io/v1\nkind: DeviceClass\n",
 		Since: "every version",

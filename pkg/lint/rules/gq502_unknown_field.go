@@ -17,8 +17,8 @@ var unknownField = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A field is not part of the API version it is written in",
 		Why: "kubectl refuses unknown fields, but clients that do not ask for strict validation drop them without a " +
-			"word: a request " +
-			"without its class, a device without its memory. Most come from an older version of resource.k8s.io.",
+			"word: a request without its class, a device without its memory. Most come from an older version of " +
+			"resource.k8s.io.",
 		Bad: "apiVersion: resource.k8s.io/v1\nspec:\n  devices:\n    requests:\n    - name: gpu\n      " +
 			"deviceClassName: gpu.nvidia.com   # v1beta1\n",
 		Good: "apiVersion: resource.k8s.io/v1\nspec:\n  devices:\n    requests:\n    - name: gpu\n      exactly: " +

@@ -12,8 +12,8 @@ var countersWithDevices = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "A ResourceSlice holds both shared counters and devices",
 		Why: "From Kubernetes 1.35 on a slice holds either sharedCounters or devices; the counters of a pool stand " +
-			"in a slice of their own. The " +
-			"API server refuses a slice with both, and the scheduler ignores the devices of one that is stored already.",
+			"in a slice of their own. The API server refuses a slice with both, and the scheduler ignores the " +
+			"devices of one that is stored already.",
 		Bad: "kind: ResourceSlice\nspec:\n  sharedCounters: [{name: gpu-0}]\n  devices: [{name: gpu-0}]\n",
 		Good: "kind: ResourceSlice\nspec:\n  pool: {name: node-1, resourceSliceCount: 2}\n  sharedCounters: [{name: " +
 			"gpu-0}]\n---\nkind: ResourceSlice\nspec:\n  pool: {name: node-1, resourceSliceCount: 2}\n  devices: " +

@@ -13,8 +13,7 @@ var definedTwice = &lint.Rule{
 	Doc: lint.Doc{
 		Title: "The same object is defined twice in the files linted",
 		Why: "Of two manifests for one object the one that is applied last counts, and which that is depends on the " +
-			"order of files. Quota " +
-			"changed in one of them comes and goes. What lint says holds for the last one read.",
+			"order of files. Quota changed in one of them comes and goes. What lint says holds for the last one read.",
 		Bad:   "kind: ClusterQueue\nmetadata: {name: gpus}\n---\nkind: ClusterQueue\nmetadata: {name: gpus}\n",
 		Good:  "kind: ClusterQueue\nmetadata: {name: gpus}\n---\nkind: ClusterQueue\nmetadata: {name: gpus-2}\n",
 		Since: "every version",
